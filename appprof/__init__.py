@@ -1,0 +1,1 @@
+"""From a profile to a hierarchical roofline that says what to do."""

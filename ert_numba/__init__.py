@@ -1,0 +1,1 @@
+"""Microbenchmarks of a machine: what its roofline is."""

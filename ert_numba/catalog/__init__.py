@@ -1,0 +1,1 @@
+"""The tables: frozen rows and no logic. A fact stands here once."""

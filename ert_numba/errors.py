@@ -1,0 +1,25 @@
+"""One family of errors that a user can cause or mend; the CLI catches it once."""
+
+from __future__ import annotations
+
+
+class ErtError(Exception):
+    """What was asked, what was found, what to do. The CLI prints it and exits with ``exit_code``."""
+
+    exit_code = 3
+
+    def __init__(self, asked: str, found: str, remedy: str) -> None:
+        self.asked, self.found, self.remedy = asked, found, remedy
+        super().__init__(f"{asked}: {found}. {remedy}")
+
+
+class GateFailed(ErtError):
+    """A comparison or a budget that the user set was not met."""
+
+    exit_code = 1
+
+
+class NotComparable(ErtError):
+    """Two results that were measured under conditions too unlike to be compared."""
+
+    exit_code = 4

@@ -1,0 +1,1 @@
+"""The only code that computes on a device: numba kernels, inline PTX, ctypes calls of vendor libraries."""

@@ -1,0 +1,106 @@
+"""The machine model: ceilings and knees, each with its interval and its conditions. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ert_numba.catalog.memory_levels import level_order
+from ert_numba.records import AxisValue, DeviceInfo, Provenance, Skipped
+
+
+class Ceiling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One roof of the machine: the best rate (or latency) with its interval.
+
+    ``value``, ``low`` and ``high`` are in ``unit``: ``FLOP/s`` or ``OP/s`` (kind compute), ``B/s`` by STREAM's count
+    (bandwidth), ``s`` (latency, overhead). ``low``..``high`` is a 95 % interval. ``traffic_ratio`` is bytes truly
+    moved over bytes counted: multiply a bandwidth by it to get bus traffic. ``limit`` is the physical limit
+    at the upper end of the clock beside the samples. ``impossible``: ``low`` lies above ``limit``: kept for the
+    record, never a roof. ``verified`` is False for a value that this project did not measure (an import).
+
+    Compute keys read ``fp64.vector.fma``, ``fp16.tensor.wgmma`` (precision.unit.path); bandwidth keys
+    ``L1.read``, ``DRAM.triad_nt`` (level.access), then an optional variant (``L2.read.shared``) and scope
+    (``@core``, ``@socket``; all cores where nothing is said); latency keys ``L1.latency``.
+    """
+
+    key: str
+    kind: str  # "compute" | "bandwidth" | "latency" | "overhead"
+    value: float
+    low: float
+    high: float
+    unit: str
+    precision: str | None = None
+    path: str | None = None  # "vector.fma", "vector.add", "tensor.mma.sync", "tensor.wgmma", "tensor.cublas"
+    sparse: bool = False
+    level: str | None = None
+    access: str | None = None  # "read", "write", "write_nt", "copy", "triad", "triad_nt", "strided", "random"
+    variant: str | None = None  # "private", "shared" (who reads a line), "sustained" ...
+    scope: str = "all"  # "core" | "socket" | "all"
+    traffic_ratio: float = 1.0
+    clock_hz: tuple[float, float] | None = None  # lowest and highest clock beside the samples used
+    limit: float | None = None
+    impossible: bool = False
+    noisy: bool = False
+    verified: bool = True
+    samples: int = 0
+    kernel: str = ""
+    conditions: dict[str, AxisValue] = {}
+    note: str = ""
+
+    @property
+    def share_of_limit(self) -> float | None:
+        return self.value / self.limit if self.limit else None
+
+
+class Knee(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a level ends: ``capacity_bytes`` with its 95 % interval, per instance of the cache.
+
+    ``shape`` names the transition that the information criterion chose; ``witness`` the curve that it was
+    read from. ``nominal_bytes`` is what the system claims; ``agrees`` whether the two are within 15 % or the
+    interval covers the claim (None where nothing is claimed).
+    """
+
+    level: str
+    capacity_bytes: float
+    low: float
+    high: float
+    shape: str  # "cliff" | "cyclic" | "random" | "smeared"
+    witness: str  # "bandwidth" | "latency"
+    ceiling: str = ""  # key of the curve's ceiling, for example "L2.read.private"
+    nominal_bytes: int | None = None
+    agrees: bool | None = None
+    note: str = ""
+
+
+class MachineModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a machine can do: the second of the three documents."""
+
+    schema: str = "ert_numba.machine"
+    version: int = 1
+    run: str
+    device: DeviceInfo
+    ceilings: tuple[Ceiling, ...] = ()
+    knees: tuple[Knee, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    partial: bool = False
+    notes: tuple[str, ...] = ()  # doubts a reader must know: disagreements, noise, neighbours
+    settings: dict[str, AxisValue] = {}
+    provenance: Provenance
+
+    def ceiling(self, key: str) -> Ceiling | None:
+        return next((row for row in self.ceilings if row.key == key), None)
+
+    def roofs(self, kind: str, scope: str = "all") -> tuple[Ceiling, ...]:
+        """The possible ceilings of a kind, nearest level or highest rate first."""
+        rows = [row for row in self.ceilings if row.kind == kind and row.scope == scope and not row.impossible]
+        rows.sort(key=lambda row: (level_order(self.device.kind, row.level or ""), -row.value))
+        return tuple(rows)
+
+
+def attainable(intensity: float, peak: float, bandwidth: float) -> float:
+    """The roofline: FLOP/s at ``intensity`` FLOP/byte under ``peak`` FLOP/s and ``bandwidth`` B/s."""
+    return min(peak, intensity * bandwidth)
+
+
+def ridge(peak: float, bandwidth: float) -> float:
+    """Intensity in FLOP/byte at which the two roofs meet."""
+    return peak / bandwidth
