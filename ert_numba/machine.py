@@ -71,6 +71,25 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     note: str = ""
 
 
+class ProofPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One measured kernel of known intensity against its own roof: the empirical proof of the model.
+
+    ``intensity`` is in FLOP/byte; ``value``, ``low``, ``high`` and ``attainable`` in FLOP/s. ``bandwidth_key`` and
+    ``compute_key`` name the two ceilings whose minimum ``attainable`` is, measured with the same mix of reads and writes.
+    """
+
+    precision: str
+    level: str
+    intensity: float
+    value: float
+    low: float
+    high: float
+    attainable: float
+    bandwidth_key: str
+    compute_key: str
+    noisy: bool = False
+
+
 class MachineModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a machine can do: the second of the three documents."""
 
@@ -80,6 +99,7 @@ class MachineModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     device: DeviceInfo
     ceilings: tuple[Ceiling, ...] = ()
     knees: tuple[Knee, ...] = ()
+    proof: tuple[ProofPoint, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     partial: bool = False
     notes: tuple[str, ...] = ()  # doubts a reader must know: disagreements, noise, neighbours

@@ -84,8 +84,11 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One configuration of one kernel: where a sweep can stand.
 
-    ``ceiling`` is the key of the ceiling that the point bears witness to (see ``machine.Ceiling.key``);
-    ``axes`` are its coordinates, for example ``{"working_set_bytes": 32768, "threads": 2, "streams": 4}``.
+    ``ceiling`` is the key of what the point bears witness to: a ceiling (see ``machine.Ceiling.key``), or a series
+    from which the fit reads several: ``curve.read``, ``curve.latency``, ``curve.read.private`` (rate or latency against
+    the axis ``working_set_bytes``: knees and plateaus), ``intensity.fp64.L2`` (against the axis ``flop_per_byte``).
+    ``axes`` are its coordinates, for example ``{"working_set_bytes": 32768, "threads": 2, "streams": 4}``;
+    ``working_set_bytes`` is what ONE core (CPU) or SM (GPU, where the axis ``shared`` is not set) touches.
     """
 
     kernel: str
