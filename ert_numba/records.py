@@ -6,9 +6,18 @@ computed again, anywhere, without the device.
 
 from __future__ import annotations
 
+import unicodedata
+
 import msgspec
 
 AxisValue = int | float | str | bool
+
+
+def slug(text: str, fallback: str) -> str:
+    """Text as a file name: ASCII letters, digits and dashes, at most 80; ``fallback`` where nothing is left."""
+    plain = unicodedata.normalize("NFKD", text)
+    kept = "".join(c if c.isascii() and c.isalnum() else "" if unicodedata.combining(c) else " " for c in plain)
+    return "-".join(kept.split()).lower()[:80].strip("-") or fallback
 
 
 class Cache(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,8 +70,7 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     @property
     def slug(self) -> str:
         """The device as a folder name: ASCII letters, digits and dashes."""
-        words = "".join(c if c.isascii() and c.isalnum() else " " for c in self.name).split()
-        return "-".join(words).lower() or f"unnamed-{self.kind}"
+        return slug(self.name, f"unnamed-{self.kind}")
 
     def limit(self, key: str) -> Limit | None:
         return next((row for row in self.limits if row.key == key), None)
