@@ -32,7 +32,7 @@ class Ceiling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     path: str | None = None  # "vector.fma", "vector.add", "tensor.mma.sync", "tensor.wgmma", "tensor.cublas"
     sparse: bool = False
     level: str | None = None
-    access: str | None = None  # "read", "write", "write_nt", "copy", "triad", "triad_nt", "strided", "random"
+    access: str | None = None  # "read", "write", "write_nt", "copy", "triad", "triad_nt", "update", "strided", "random"
     variant: str | None = None  # "private", "shared" (who reads a line), "sustained" ...
     scope: str = "all"  # "core" | "socket" | "all"
     traffic_ratio: float = 1.0
@@ -75,7 +75,8 @@ class ProofPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """One measured kernel of known intensity against its own roof: the empirical proof of the model.
 
     ``intensity`` is in FLOP/byte; ``value``, ``low``, ``high`` and ``attainable`` in FLOP/s. ``bandwidth_key`` and
-    ``compute_key`` name the two ceilings whose minimum ``attainable`` is, measured with the same mix of reads and writes.
+    ``compute_key`` name the two ceilings whose minimum ``attainable`` is, measured with the same mix of reads and
+    writes.
     """
 
     precision: str

@@ -7,7 +7,6 @@ defaults. ``register`` makes a type known; this package registers its own two be
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,10 +17,9 @@ from ert_numba.errors import ErtError
 from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep
 from ert_numba.store.checks import faults_of_machine, faults_of_sweep
-from ert_numba.store.files import write_bytes_new
+from ert_numba.store.files import read_whole, write_bytes_new
 from ert_numba.store.migrations import upgrade
 
-MAXIMUM_BYTES = 1 << 29
 _BROKEN = "Take an unbroken copy of the file, or make it again with: {made_by}"
 _EDITED = "Undo the edit, take an unbroken copy of the file, or make it again with: {made_by}"
 _NUMBERS_ON_LINES = re.compile(rb'\[\n[^\[\]{}"]*\]')
@@ -99,33 +97,10 @@ def encode(document: msgspec.Struct) -> bytes:
     return _NUMBERS_ON_LINES.sub(_one_line, text) + b"\n"
 
 
-def read_bytes(path: Path, asked: str, maximum: int = MAXIMUM_BYTES) -> bytes:
-    """The whole of an ordinary file, within a limit. Raises ErtError."""
-    try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise ErtError(asked, f"{path} is a folder", "Name the JSON file inside it")
-        if not stat.S_ISREG(mode):
-            raise ErtError(asked, f"{path} is a device or a pipe", "Save it to a file first")
-        with path.open("rb") as file:
-            data = file.read(maximum + 1)
-    except FileNotFoundError as error:
-        raise ErtError(asked, f"{path} does not exist", "Check the name") from error
-    except PermissionError as error:
-        raise ErtError(asked, f"you may not read {path}", "Change its permissions, or copy it") from error
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise ErtError(asked, f"{path} cannot be read: {error}", "Check the name") from error
-    if len(data) > maximum:
-        raise ErtError(asked, f"{path} is larger than {maximum >> 20} MiB", "Check that it is the right file")
-    if not data.strip():
-        raise ErtError(asked, f"{path} is empty", "Take an unbroken copy of the file")
-    return data
-
-
 def _load(path: Path, wanted: DocumentType | None) -> msgspec.Struct:
     asked = f"to read {wanted.label if wanted else 'a document'}"
     made_by = wanted.made_by if wanted else "python -m ert_numba"
-    data = read_bytes(path, asked)
+    data = read_whole(path, asked)
     try:
         header = msgspec.json.decode(data, type=_Header)
         row = _choose(path, header, wanted, asked)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and never over another file."""
+"""Files that are read whole, written whole or not at all, and never over another file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from ert_numba.errors import ErtError
 from ert_numba.records import slug
 
+MAXIMUM_BYTES = 1 << 29
 _PROBE_BYTES = 1 << 16
 _MAXIMUM_NAMESAKES = 10_000
 
@@ -54,6 +56,29 @@ def write_bytes_new(path: Path, data: bytes) -> Path:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         _write_whole(path, data)
     return path
+
+
+def read_whole(path: Path, asked: str, maximum: int = MAXIMUM_BYTES) -> bytes:
+    """The whole of an ordinary file, within a limit. Raises ErtError."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise ErtError(asked, f"{path} is a folder", "Name the JSON file inside it")
+        if not stat.S_ISREG(mode):
+            raise ErtError(asked, f"{path} is a device or a pipe", "Save it to a file first")
+        with path.open("rb") as file:
+            data = file.read(maximum + 1)
+    except FileNotFoundError as error:
+        raise ErtError(asked, f"{path} does not exist", "Check the name") from error
+    except PermissionError as error:
+        raise ErtError(asked, f"you may not read {path}", "Change its permissions, or copy it") from error
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise ErtError(asked, f"{path} cannot be read: {error}", "Check the name") from error
+    if len(data) > maximum:
+        raise ErtError(asked, f"{path} is larger than {maximum >> 20} MiB", "Check that it is the right file")
+    if not data.strip():
+        raise ErtError(asked, f"{path} is empty", "Take an unbroken copy of the file")
+    return data
 
 
 def run_folder(results: Path, device_slug: str, name: str, now: datetime | None = None) -> Path:
