@@ -9,8 +9,12 @@ class ErtError(Exception):
     exit_code = 3
 
     def __init__(self, asked: str, found: str, remedy: str) -> None:
+        # All three go to Exception, so that the error survives pickling from a worker process.
+        super().__init__(asked, found, remedy)
         self.asked, self.found, self.remedy = asked, found, remedy
-        super().__init__(f"{asked}: {found}. {remedy}")
+
+    def __str__(self) -> str:
+        return f"{self.asked}: {self.found}. {self.remedy}"
 
 
 class GateFailed(ErtError):

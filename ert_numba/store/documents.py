@@ -6,6 +6,7 @@ defaults. ``register`` makes a type known; this package registers its own two be
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ from ert_numba.store.migrations import upgrade
 
 _BROKEN = "Take an unbroken copy of the file, or make it again with: {made_by}"
 _EDITED = "Undo the edit, take an unbroken copy of the file, or make it again with: {made_by}"
+_DEFECT = "This is a defect of what made it: please report it"
 _NUMBERS_ON_LINES = re.compile(rb'\[\n[^\[\]{}"]*\]')
 
 D = TypeVar("D", bound=msgspec.Struct)
@@ -84,16 +86,18 @@ def encode(document: msgspec.Struct) -> bytes:
     """The document as JSON: indented, keys in a stable order, numbers exact. Raises ErtError where it breaks a rule."""
     row = _row(type(document))
     asked = f"to save {row.label}"
-    for fault in row.faults(document):
-        raise ErtError(asked, fault, "This is a defect of what made it: please report it")
     try:
-        text = msgspec.json.format(msgspec.json.encode(document, order="deterministic"), indent=2)
+        plain = msgspec.to_builtins(document, enc_hook=_plain_number, order="deterministic")
+        checked = msgspec.convert(plain, type=row.type)
+        for fault in row.faults(checked):
+            raise ErtError(asked, fault, _DEFECT)
+        text = msgspec.json.format(msgspec.json.encode(plain), indent=2)
         # JSON has no NaN: msgspec would write null. What does not come back the same is not written.
-        exact = msgspec.json.decode(text, type=row.type) == document
+        exact = msgspec.json.decode(text, type=row.type) == checked
     except (msgspec.MsgspecError, UnicodeError, OverflowError, TypeError) as error:
-        raise ErtError(asked, str(error), "This is a defect of what made it: please report it") from error
+        raise ErtError(asked, str(error), _DEFECT) from error
     if not exact:
-        raise ErtError(asked, "it holds a value that JSON cannot hold (NaN or infinity)", "Please report this defect")
+        raise ErtError(asked, "it holds a number that JSON cannot hold (NaN, infinity)", _DEFECT)
     return _NUMBERS_ON_LINES.sub(_one_line, text) + b"\n"
 
 
@@ -145,7 +149,12 @@ def _decode(path: Path, data: bytes, version: int | None, row: DocumentType, ask
             f"{path} has version {version} of {row.schema}, made by a newer ert_numba (this one knows {row.version})"
         )
         raise ErtError(asked, found, "Upgrade: pip install --upgrade ert-numba")
-    newer = upgrade(msgspec.json.decode(data), row.schema, version, row.version)
+    try:
+        newer = upgrade(msgspec.json.decode(data), row.schema, version, row.version)
+    except (LookupError, TypeError, AttributeError) as error:  # a step read a field that the old format must have
+        raise ErtError(
+            asked, f"{path} is no whole document of version {version}: {error!r}", _EDITED.format(made_by=row.made_by)
+        ) from error
     if newer is None:
         raise ErtError(
             asked, f"{path} has version {version} of {row.schema}, which never was", _EDITED.format(made_by=row.made_by)
@@ -162,6 +171,17 @@ def _row(wanted: type[msgspec.Struct]) -> DocumentType:
 
 def _default(type_: type[msgspec.Struct], name: str) -> Any:
     return next(field.default for field in msgspec.structs.fields(type_) if field.name == name)
+
+
+def _plain_number(value: Any) -> Any:
+    """Fits and compiled kernels hand out NumPy scalars, which msgspec does not know."""
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    if type(value).__name__ in ("bool", "bool_"):  # NumPy's truth value registers as no number
+        return bool(value)
+    raise NotImplementedError(f"{type(value).__name__} cannot stand in a document")
 
 
 def _one_line(match: re.Match[bytes]) -> bytes:
