@@ -1,0 +1,206 @@
+"""The CUDA driver as a handful of calls that raise, on one device and one stream a process.
+
+Only ``cuda.bindings`` is used, so a machine needs the driver and pip packages, no toolkit. Every program enqueues on
+:func:`stream`, which belongs to the device that :func:`use_device` made current.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ert_numba.errors import ErtError
+
+_REMEDIES = {
+    "CUDA_ERROR_OUT_OF_MEMORY": "Free device memory (nvidia-smi lists who holds it) or ask for smaller --sizes",
+    "CUDA_ERROR_NO_DEVICE": "Check CUDA_VISIBLE_DEVICES and `nvidia-smi -L`",
+    "CUDA_ERROR_INVALID_DEVICE": "List what there is with `ert-numba devices`",
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "The driver is older than the compiler: install nvidia-nvjitlink, or update it",
+    "CUDA_ERROR_INVALID_IMAGE": "The driver is older than the compiler: install ert-numba[cuda12], or update the driver",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": "Clear the kernel cache and run again; if it stays, report the GPU's name",
+    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": "The kernel module and libcuda differ: restart after the driver's update",
+    "CUDA_ERROR_ECC_UNCORRECTABLE": "The memory of the GPU is faulty: see `nvidia-smi -q -d ECC`",
+}
+_DEFAULT_REMEDY = "See `nvidia-smi -q` and the kernel log for the state of the GPU"
+
+
+class CudaError(ErtError):
+    """A driver call failed; ``name`` is CUDA's own name of the failure."""
+
+    def __init__(self, asked: str, name: str) -> None:
+        self.name = name
+        super().__init__(asked, name, _REMEDIES.get(name, _DEFAULT_REMEDY))
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The values that a driver function returns; raises :class:`CudaError` unless it says CUDA_SUCCESS."""
+    status, *values = function(*arguments)
+    if int(status) != 0:
+        raise CudaError(function.__name__, status.name)
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+_streams: dict[int, Any] = {}
+
+
+def use_device(ordinal: int) -> None:
+    """Make the primary context of a device current in this thread, with a stream of its own for measuring."""
+    from cuda.bindings import driver
+
+    call(driver.cuInit, 0)
+    context = call(driver.cuDevicePrimaryCtxRetain, call(driver.cuDeviceGet, ordinal))
+    call(driver.cuCtxSetCurrent, context)
+    if int(context) not in _streams:
+        _streams[int(context)] = call(driver.cuStreamCreate, driver.CUstream_flags.CU_STREAM_NON_BLOCKING.value)
+
+
+def stream() -> Any:
+    """The measuring stream of the current device; :func:`use_device` comes first."""
+    from cuda.bindings import driver
+
+    return _streams[int(call(driver.cuCtxGetCurrent))]
+
+
+def synchronize() -> None:
+    from cuda.bindings import driver
+
+    call(driver.cuStreamSynchronize, stream())
+
+
+class Buffer:
+    """Device memory that is freed with its last reference. ``address`` is what a kernel takes as uint64."""
+
+    def __init__(self, size_bytes: int) -> None:
+        from cuda.bindings import driver
+
+        self.size_bytes = size_bytes
+        self.address = int(call(driver.cuMemAlloc, size_bytes))
+
+    def __del__(self) -> None:
+        from cuda.bindings import driver
+
+        address = getattr(self, "address", None)
+        if address is not None and driver is not None:  # both are gone at interpreter exit
+            driver.cuMemFree(address)
+
+    def fill(self, word: int) -> None:
+        """Every 32-bit word to ``word``."""
+        from cuda.bindings import driver
+
+        call(driver.cuMemsetD32Async, self.address, word, self.size_bytes // 4, stream())
+
+    def upload(self, values: NDArray[Any]) -> None:
+        from cuda.bindings import driver
+
+        values = np.ascontiguousarray(values)
+        call(driver.cuMemcpyHtoDAsync, self.address, values.ctypes.data, values.nbytes, stream())
+        synchronize()
+
+    def download(self, dtype: Any, count: int | None = None) -> NDArray[Any]:
+        from cuda.bindings import driver
+
+        values = np.empty(self.size_bytes // np.dtype(dtype).itemsize if count is None else count, dtype)
+        call(driver.cuMemcpyDtoHAsync, values.ctypes.data, self.address, values.nbytes, stream())
+        synchronize()
+        return values
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """Blocks, threads of a block, and what a block asks of the SM's joint L1 and shared memory."""
+
+    blocks: int
+    threads: int
+    shared_bytes: int = 0
+    carveout_percent: int | None = None  # of the joint memory that becomes shared memory; None leaves the driver's choice
+
+
+class Function:
+    """A kernel loaded from a cubin, and its arguments' C types."""
+
+    def __init__(self, cubin: bytes, entry: str, types: Sequence[str]) -> None:
+        from cuda.bindings import driver
+
+        self._library = call(driver.cuLibraryLoadData, cubin, [], [], 0, [], [], 0)
+        kernel = call(driver.cuLibraryGetKernel, self._library, entry.encode())
+        self._function = call(driver.cuKernelGetFunction, kernel)
+        self._types = tuple(getattr(ctypes, "c_" + C_NAMES[name]) for name in types)
+
+    def configure(self, shape: LaunchShape) -> None:
+        """Tell the driver what the shape asks for beyond its defaults; once, before the first launch."""
+        from cuda.bindings import driver
+
+        attribute = driver.CUfunction_attribute
+        if shape.shared_bytes > 48 * 1024:
+            name = attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            call(driver.cuFuncSetAttribute, self._function, name, shape.shared_bytes)
+        if shape.carveout_percent is not None:
+            name = attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+            call(driver.cuFuncSetAttribute, self._function, name, shape.carveout_percent)
+
+    def attribute(self, name: str) -> int:
+        """``"NUM_REGS"``, ``"LOCAL_SIZE_BYTES"``: what the compiler gave a thread."""
+        from cuda.bindings import driver
+
+        key = getattr(driver.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_" + name)
+        return int(call(driver.cuFuncGetAttribute, key, self._function))
+
+    def launch(self, shape: LaunchShape, values: Sequence[int | float]) -> None:
+        """Enqueue on the measuring stream."""
+        from cuda.bindings import driver
+
+        call(
+            driver.cuLaunchKernel, self._function, shape.blocks, 1, 1, shape.threads, 1, 1, shape.shared_bytes,
+            stream(), (tuple(values), self._types), 0,
+        )  # fmt: skip
+
+
+C_NAMES = {
+    "int32": "int32",
+    "uint32": "uint32",
+    "int64": "int64",
+    "uint64": "uint64",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+class Event:
+    """A point in the measuring stream."""
+
+    def __init__(self) -> None:
+        from cuda.bindings import driver
+
+        self._event = call(driver.cuEventCreate, 0)
+
+    def record(self) -> None:
+        from cuda.bindings import driver
+
+        call(driver.cuEventRecord, self._event, stream())
+
+    def seconds_since(self, start: Event) -> float:
+        """Waits for this event; the events' own resolution is about 0.5 µs."""
+        from cuda.bindings import driver
+
+        call(driver.cuEventSynchronize, self._event)
+        return float(call(driver.cuEventElapsedTime, start._event, self._event)) * 1e-3
+
+
+@contextmanager
+def device(ordinal: int) -> Iterator[None]:
+    """``use_device`` for a block, then the context that was current before."""
+    from cuda.bindings import driver
+
+    call(driver.cuInit, 0)
+    before = call(driver.cuCtxGetCurrent)
+    use_device(ordinal)
+    try:
+        yield
+    finally:
+        call(driver.cuCtxSetCurrent, before)

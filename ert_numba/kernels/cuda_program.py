@@ -1,0 +1,68 @@
+"""A compiled CUDA kernel as a Program: memory, launches and the comparison with its gold value.
+
+Every kernel takes first the address of one result a thread and the number of repetitions, and loops over these inside
+ONE launch, so that a sample can last long against the cost of a launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ert_numba.kernels.cuda_driver import Buffer, Function, LaunchShape
+from ert_numba.kernels.cuda_toolchain import Compiled, Recipe, cache_folder, compile_recipe
+from ert_numba.records import DeviceInfo
+
+
+@dataclass
+class CudaState:
+    """What one prepared program holds on the device."""
+
+    function: Function
+    results: Buffer
+    buffers: list[Buffer] = field(default_factory=list)
+
+
+class CudaProgram:
+    """Base of the programs that launch one kernel; a kernel module says what memory and arguments it needs."""
+
+    result_bytes = 8
+
+    def __init__(self, compiled: Compiled, shape: LaunchShape) -> None:
+        self.compiled, self.shape, self.code = compiled, shape, compiled.code
+
+    def allocate(self) -> list[Buffer]:
+        """Device memory beside the results, filled; none for kernels that live in registers."""
+        return []
+
+    def values(self, state: CudaState, repetitions: int) -> Sequence[int | float]:
+        """The kernel's arguments for a measured launch."""
+        raise NotImplementedError
+
+    def prepare(self, worker: int) -> CudaState:
+        function = Function(self.compiled.cubin, self.compiled.entry, self.compiled.types)
+        function.configure(self.shape)
+        return CudaState(function, Buffer(self.shape.blocks * self.shape.threads * self.result_bytes), self.allocate())
+
+    def run(self, state: CudaState, repetitions: int) -> float:
+        state.function.launch(self.shape, self.values(state, repetitions))
+        return 0.0
+
+    def check(self, state: CudaState) -> bool | None:
+        raise NotImplementedError
+
+
+def capability(device: DeviceInfo) -> tuple[int, int]:
+    """``(9, 0)`` from ``sm_90``."""
+    digits = device.architecture.removeprefix("sm_").rstrip("af")
+    return int(digits[:-1]), int(digits[-1])
+
+
+def build_code(recipe: Recipe, device: DeviceInfo) -> Compiled:
+    """Checked machine code for the device, from the user's kernel cache where it is there."""
+    return compile_recipe(recipe, capability(device), cache_folder())
+
+
+def integer_axis(axes: dict[str, Any], name: str) -> int:
+    return int(axes[name])

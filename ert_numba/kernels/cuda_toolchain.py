@@ -1,0 +1,168 @@
+"""From a kernel's recipe to checked machine code, with or without a GPU, and a cache of the result.
+
+numba.cuda makes PTX (NVVM), nvJitLink makes the cubin: both come from pip. numba's own ``cache=True`` misses or returns
+stale code for kernels that close over intrinsics, so the cache here is keyed by everything that makes the code: the text
+of this package's kernel sources, the factory, its parameters, the architecture and the tools' versions.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ert_numba.errors import ErtError
+from ert_numba.kernels.cuda_code import Declared, check_ptx, check_sass, disassemble
+
+_ENTRY = "ert_kernel"
+_PACKAGES = ("numba", "numba-cuda", "llvmlite", "cuda-bindings", "nvidia-nvvm", "nvidia-nvvm-cu12", "nvidia-nvjitlink")
+Parameter = int | float | str | bool
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """What one kernel is made of: ``make(**parameters)`` returns the function that numba compiles."""
+
+    make: Callable[..., Callable[..., None]]
+    parameters: dict[str, Parameter]
+    types: tuple[str, ...]  # numba's names of the arguments' types
+    declared: tuple[Declared, ...]
+    architecture_specific: bool = False  # needs sm_90a rather than sm_90
+
+
+class Compiled(msgspec.Struct, frozen=True, kw_only=True):
+    """Machine code of one kernel; ``code`` is what the checks of PTX and SASS found."""
+
+    architecture: str
+    entry: str
+    types: tuple[str, ...]
+    ptx: str
+    cubin: bytes
+    code: str
+
+
+class ToolchainError(ErtError):
+    """A kernel did not compile or link: a package is missing or too old for the architecture."""
+
+
+def compile_recipe(recipe: Recipe, capability: tuple[int, int], cache: Path | None = None) -> Compiled:
+    """Compiled and checked code for a compute capability, from the cache folder where it holds it."""
+    architecture = f"sm_{capability[0]}{capability[1]}" + ("a" if recipe.architecture_specific else "")
+    path = cache / f"{_key(recipe, architecture)}.msgpack" if cache else None
+    if path and path.is_file():
+        try:
+            return msgspec.msgpack.decode(path.read_bytes(), type=Compiled)
+        except msgspec.DecodeError:  # cut short by a full disk: made again below
+            path.unlink(missing_ok=True)
+    compiled = _build(recipe, capability, architecture)
+    if path:
+        _store(path, msgspec.msgpack.encode(compiled))
+    return compiled
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept between runs: ``ERT_NUMBA_CACHE``, else the user's cache folder."""
+    named = os.environ.get("ERT_NUMBA_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(named) if named else Path(base) / "ert_numba" / "kernels"
+
+
+def _build(recipe: Recipe, capability: tuple[int, int], architecture: str) -> Compiled:
+    ptx = make_ptx(recipe, capability)
+    cubin = link(ptx, architecture)
+    found = [check_ptx(ptx, declared) for declared in recipe.declared]
+    sass = disassemble(cubin)
+    if sass is None:
+        found.append("SASS unchecked: no nvdisasm")
+    else:
+        found += [check_sass(sass, declared) for declared in recipe.declared if declared.sass]
+    return Compiled(
+        architecture=architecture, entry=_ENTRY, types=recipe.types, ptx=ptx, cubin=cubin, code="; ".join(found)
+    )
+
+
+def make_ptx(recipe: Recipe, capability: tuple[int, int]) -> str:
+    """PTX with the entry named alike in every process: numba's mangled name carries a counter of the process."""
+    from numba import cuda
+    from numba.core import types
+
+    arguments = tuple(getattr(types, name) for name in recipe.types)
+    wanted: tuple[Any, ...] = (*capability, "a") if recipe.architecture_specific else capability
+    ptx = cuda.compile_ptx(recipe.make(**recipe.parameters), arguments, cc=wanted)[0]
+    mangled = re.search(r"\.visible \.entry (\w+)\(", ptx)
+    if mangled is None:
+        raise ToolchainError("PTX of a kernel", "no entry in numba's output", "Report it with `pip list`")
+    ptx = ptx.replace(mangled[1], _ENTRY)
+    return re.sub(r"^\.common \.global .*NumbaEnv.*\n", "", ptx, flags=re.MULTILINE)
+
+
+def link(ptx: str, architecture: str) -> bytes:
+    """A cubin from PTX by nvJitLink, which needs neither a driver nor a GPU."""
+    from cuda.bindings import nvjitlink
+
+    handle = nvjitlink.create(1, [f"-arch={architecture}"])
+    try:
+        text = ptx.encode()
+        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text, len(text), _ENTRY)
+        nvjitlink.complete(handle)
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, cubin)
+    except nvjitlink.nvJitLinkError as error:
+        log = bytearray(nvjitlink.get_error_log_size(handle))
+        nvjitlink.get_error_log(handle, log)
+        message = log.decode(errors="replace").strip("\x00\n ") or str(error)
+        raise ToolchainError(f"machine code for {architecture}", message, _LINK_REMEDY) from error
+    finally:
+        nvjitlink.destroy(handle)
+    return bytes(cubin)
+
+
+_LINK_REMEDY = "nvidia-nvjitlink must be as new as nvidia-nvvm: `pip install -U 'ert-numba[cuda13]'`"
+
+
+@functools.cache
+def tool_versions() -> dict[str, str]:
+    """Versions of everything between Python source and cubin; a package that is not there is left out."""
+    versions = {}
+    for name in _PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+@functools.cache
+def _sources() -> str:
+    texts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def _key(recipe: Recipe, architecture: str) -> str:
+    parts = {
+        "sources": _sources(),
+        "make": f"{recipe.make.__module__}.{recipe.make.__qualname__}",
+        "parameters": recipe.parameters,
+        "types": recipe.types,
+        "declared": recipe.declared,
+        "architecture": architecture,
+        "versions": tool_versions(),
+    }
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
+
+
+def _store(path: Path, data: bytes) -> None:
+    """Whole or not at all; a folder that cannot be written means only that the next run compiles again."""
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
