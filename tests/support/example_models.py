@@ -25,7 +25,7 @@ PROVENANCE = Provenance(
 
 def compute(key: str, value: float, limit: float | None, spread: float = 0.004, **fields: object) -> Ceiling:
     """A compute ceiling from its key, ``fp64.vector.fma``, in FLOP/s or, for integers, OP/s."""
-    precision, path = key.split("@")[0].removesuffix(".sparse").split(".", 1)
+    precision, path = key.split("@", maxsplit=1)[0].removesuffix(".sparse").split(".", 1)
     settings: dict[str, object] = {
         "unit": "OP/s" if precision.startswith("int") else "FLOP/s",
         "low": value * (1 - spread),
@@ -39,7 +39,7 @@ def compute(key: str, value: float, limit: float | None, spread: float = 0.004, 
 
 def memory(key: str, value: float, limit: float | None = None, spread: float = 0.01, **fields: object) -> Ceiling:
     """A bandwidth (B/s) or latency (s) ceiling from its key, ``L2.read.shared`` or ``L1.latency``."""
-    level, access, *variant = key.split("@")[0].split(".")
+    level, access, *variant = key.split("@", maxsplit=1)[0].split(".")
     latency = access == "latency"
     settings: dict[str, object] = {
         "kind": "latency" if latency else "bandwidth",
@@ -170,7 +170,7 @@ def cpu_sweep() -> Sweep:
     samples += [_latency_sample(noise, size, 1 / _blend(size, delays)) for size in sizes]
     for streams, rate in ((1, 61.4e9), (2, 64.8e9), (4, 65.1e9), (8, 59.7e9)):
         axes = {"streams": streams, "huge_pages": True}
-        samples.append(_curve_sample(noise, "DRAM.read", 256 * MIB, 512 * MIB, rate, axes))
+        samples.append(_curve_sample(noise, "DRAM.read", 256 * MIB, 512 * MIB, rate, **axes))
     return Sweep(
         run="2026-11-29T1543-example",
         device=cpu_device(),
@@ -195,12 +195,10 @@ def _repeats(noise: random.Random, best_seconds: float) -> tuple[float, ...]:
     return tuple(best_seconds * (1 + noise.expovariate(1 / 0.04)) for _ in range(12))
 
 
-def _curve_sample(
-    noise: random.Random, key: str, size: int, total: float, rate: float, more: dict[str, int] | None = None
-) -> Sample:
+def _curve_sample(noise: random.Random, key: str, size: int, total: float, rate: float, **more: int) -> Sample:
     work = Work(bytes_counted=float(total), bytes_moved=float(total))
     seconds = _repeats(noise, total / (rate * noise.lognormvariate(0, 0.02)))
-    axes: dict[str, int | float | str | bool] = {"working_set_bytes": size, "threads": 2, **(more or {})}
+    axes: dict[str, int | float | str | bool] = {"working_set_bytes": size, "threads": 2, **more}
     point = Point(kernel=f"example_{key.split('.')[1]}", ceiling=key, axes=axes)
     return Sample(point=point, work=work, seconds=seconds, clock_hz=(CPU_CLOCK_HZ,) * 12, verified=True)
 
