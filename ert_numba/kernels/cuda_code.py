@@ -106,4 +106,4 @@ def _opcode(instruction: str) -> str:
 
 
 def _plain(pattern: str) -> str:
-    return pattern.replace("\\", "")
+    return re.sub(r"\\S\+$", "*", pattern).replace("\\", "")

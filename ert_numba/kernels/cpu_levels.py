@@ -1,0 +1,63 @@
+"""Which working sets stand for which memory level of a CPU, per core."""
+
+from __future__ import annotations
+
+from ert_numba.records import Cache, DeviceInfo
+
+SMALLEST_BYTES = 4096
+# Device memory begins where the last-level cache can hold no more than a quarter of the set.
+BEYOND_LAST_LEVEL = 4
+# With no cache known, a set that no present cache holds.
+UNKNOWN_LAST_LEVEL_BYTES = 64 * 1024 * 1024
+MEMORY_SHARE = 4  # a sweep never takes more than this fraction of the memory
+
+
+def share_bytes(cache: Cache, threads: int) -> int:
+    """What one of ``threads`` workers, one a core, may fill of the cache."""
+    users = max(1, min(threads, cache.shared_by))
+    return cache.bytes // users
+
+
+def last_level_bytes(device: DeviceInfo) -> int:
+    """All instances of the outermost cache together."""
+    if not device.caches:
+        return UNKNOWN_LAST_LEVEL_BYTES
+    outermost = max(device.caches, key=lambda cache: cache.level)
+    return outermost.bytes * outermost.instances
+
+
+def dram_bytes(device: DeviceInfo, threads: int) -> int:
+    """Working set of one worker that lies in device memory: 4 x the last-level cache, within the memory there is."""
+    wanted = BEYOND_LAST_LEVEL * last_level_bytes(device)
+    if device.memory_bytes:
+        wanted = min(wanted, device.memory_bytes // MEMORY_SHARE)
+    return wanted // threads
+
+
+def level_sizes(device: DeviceInfo, threads: int) -> dict[str, int]:
+    """Working set of one worker for every level, innermost first.
+
+    Half of a private cache. Of a shared one no more than four times the cache before it, so that neighbours who
+    hold a part of it do not turn the figure into one of memory.
+    """
+    sizes: dict[str, int] = {}
+    before = 0
+    for cache in sorted(device.caches, key=lambda cache: cache.level):
+        half = share_bytes(cache, threads) // 2
+        size = half if cache.shared_by <= 2 or not before else min(half, 4 * before)
+        if size > before:  # else the inner levels hold it all: nothing of this one could be seen
+            sizes[cache.level] = size
+        before = share_bytes(cache, threads)
+    sizes["DRAM"] = dram_bytes(device, threads)
+    return sizes
+
+
+def curve_sizes(device: DeviceInfo, threads: int, per_octave: int) -> tuple[int, ...]:
+    """Log-spaced working sets of one worker, from well inside the first cache to well past the last."""
+    largest = 2 * dram_bytes(device, threads)
+    sizes = []
+    size = float(SMALLEST_BYTES)
+    while size < largest:
+        sizes.append(int(size) // 1024 * 1024)
+        size *= 2 ** (1 / per_octave)
+    return (*sizes, largest // 1024 * 1024)
