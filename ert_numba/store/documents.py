@@ -36,6 +36,7 @@ class DocumentType(msgspec.Struct, frozen=True, kw_only=True):
     label: str  # "a sweep"
     made_by: str  # the command that makes one
     faults: Callable[[Any], Iterable[str]]
+    maximum_bytes: int = 1 << 26  # a larger file is not read: it would take many times its size in memory
 
     @property
     def schema(self) -> str:
@@ -49,7 +50,7 @@ class DocumentType(msgspec.Struct, frozen=True, kw_only=True):
 class _Header(msgspec.Struct, frozen=True):
     schema: str | None = None
     version: int | None = None
-    empirical: msgspec.Raw | None = None  # marks a roofline.json of ERT
+    empirical: msgspec.Raw = msgspec.Raw()  # marks a roofline.json of ERT
 
 
 _TYPES: dict[str, DocumentType] = {}
@@ -104,7 +105,8 @@ def encode(document: msgspec.Struct) -> bytes:
 def _load(path: Path, wanted: DocumentType | None) -> msgspec.Struct:
     asked = f"to read {wanted.label if wanted else 'a document'}"
     made_by = wanted.made_by if wanted else "python -m ert_numba"
-    data = read_whole(path, asked)
+    maximum = wanted.maximum_bytes if wanted else max(row.maximum_bytes for row in registered())
+    data = read_whole(path, asked, maximum)
     try:
         header = msgspec.json.decode(data, type=_Header)
         row = _choose(path, header, wanted, asked)
@@ -124,7 +126,7 @@ def _load(path: Path, wanted: DocumentType | None) -> msgspec.Struct:
 
 def _choose(path: Path, header: _Header, wanted: DocumentType | None, asked: str) -> DocumentType:
     if header.schema is None:
-        if header.empirical is not None:
+        if bytes(header.empirical):
             remedy = "Read it with: python -m ert_numba import-ert FILE"
             raise ErtError(asked, f"{path} looks like a roofline.json of ERT", remedy)
         names = ", ".join(row.schema for row in registered())
@@ -181,7 +183,7 @@ def _plain_number(value: Any) -> Any:
         return float(value)
     if type(value).__name__ in ("bool", "bool_"):  # NumPy's truth value registers as no number
         return bool(value)
-    raise NotImplementedError(f"{type(value).__name__} cannot stand in a document")
+    raise TypeError(f"{type(value).__name__} cannot stand in a document")
 
 
 def _one_line(match: re.Match[bytes]) -> bytes:

@@ -14,7 +14,6 @@ from pathlib import Path
 from ert_numba.errors import ErtError
 from ert_numba.records import slug
 
-MAXIMUM_BYTES = 1 << 29
 _PROBE_BYTES = 1 << 16
 _MAXIMUM_NAMESAKES = 10_000
 
@@ -58,7 +57,7 @@ def write_bytes_new(path: Path, data: bytes) -> Path:
     return path
 
 
-def read_whole(path: Path, asked: str, maximum: int = MAXIMUM_BYTES) -> bytes:
+def read_whole(path: Path, asked: str, maximum_bytes: int) -> bytes:
     """The whole of an ordinary file, within a limit. Raises ErtError."""
     try:
         mode = path.stat().st_mode
@@ -67,15 +66,15 @@ def read_whole(path: Path, asked: str, maximum: int = MAXIMUM_BYTES) -> bytes:
         if not stat.S_ISREG(mode):
             raise ErtError(asked, f"{path} is a device or a pipe", "Save it to a file first")
         with path.open("rb") as file:
-            data = file.read(maximum + 1)
+            data = file.read(maximum_bytes + 1)
     except FileNotFoundError as error:
         raise ErtError(asked, f"{path} does not exist", "Check the name") from error
     except PermissionError as error:
         raise ErtError(asked, f"you may not read {path}", "Change its permissions, or copy it") from error
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise ErtError(asked, f"{path} cannot be read: {error}", "Check the name") from error
-    if len(data) > maximum:
-        raise ErtError(asked, f"{path} is larger than {maximum >> 20} MiB", "Check that it is the right file")
+    if len(data) > maximum_bytes:
+        raise ErtError(asked, f"{path} is larger than {maximum_bytes >> 20} MiB", "Check that it is the right file")
     if not data.strip():
         raise ErtError(asked, f"{path} is empty", "Take an unbroken copy of the file")
     return data
@@ -87,7 +86,7 @@ def run_folder(results: Path, device_slug: str, name: str, now: datetime | None 
     parent = Path(results) / slug(device_slug, "unnamed-device")
     first = f"{stamp}-{slug(name, 'run')}"
     with _speaking_of(f"to make a folder for the run in {parent}"):
-        parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(parent)
         for number in range(1, _MAXIMUM_NAMESAKES):
             folder = parent / (first if number == 1 else f"{first}-{number}")
             try:
@@ -102,7 +101,7 @@ def check_writable(folder: Path) -> Path:
     """Find out before measuring whether results can be saved: make the folder, write and remove a small file."""
     folder = Path(folder)
     with _speaking_of(f"to write results into {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(folder)
         probe = _temporary(folder)
         try:
             _write_and_sync(probe, bytes(_PROBE_BYTES))
@@ -128,6 +127,13 @@ def _speaking_of(asked: str) -> Iterator[None]:
     except OSError as error:
         found, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error), "Choose another folder"))
         raise ErtError(asked, found, remedy) from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
 
 
 def _temporary(folder: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
-STEPS: Mapping[tuple[str, int], Step] = {}
+STEPS: dict[tuple[str, int], Step] = {}
 """(schema, version that the step upgrades FROM) -> step."""
 
 
