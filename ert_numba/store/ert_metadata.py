@@ -13,9 +13,11 @@ from typing import Any
 
 Metadata = dict[str, Any]
 
-_CONFIG_ENTRY = re.compile(r"'(ERT_\w+)': \[([^\]]*)\]")
+# No '[' inside the value: a text of openings without an end would cost the square of its length.
+_CONFIG_ENTRY = re.compile(r"'(ERT_\w+)': \[([^\[\]]*)\]")
 _CONFIG_WORD = re.compile(r"'([^']*)'|([\w.]+)")
 _MACHINE = re.compile(r"machine='(\w{1,40})'")
+_PLAIN = re.compile(r"[\w.+-]{1,40}")
 _LAST_CREDIBLE_SECOND = 4e9
 
 
@@ -36,13 +38,17 @@ def configuration(facts: Metadata) -> dict[str, str]:
     """ERT's configuration, each value as one text."""
     config = facts.get("CONFIG")
     if isinstance(config, str):
-        return {
-            key: " ".join(quoted or bare for quoted, bare in _CONFIG_WORD.findall(words))
-            for key, words in _CONFIG_ENTRY.findall(config)
-        }
+        return {key: _words(words) for key, words in _CONFIG_ENTRY.findall(config)}
     if isinstance(config, dict):
         return {key: " ".join(map(str, words)) for key, words in config.items() if isinstance(words, list)}
-    return {}
+    # 0.8 wrote the configuration among the rest.
+    return {key: _words(text) for key, text in facts.items() if key.startswith("ERT_") and isinstance(text, str)}
+
+
+def version(facts: Metadata) -> str:
+    """The version of ERT, where it looks like one."""
+    text = str(facts.get("ERT_VERSION", ""))
+    return text if _PLAIN.fullmatch(text) else "unknown"
 
 
 def is_gpu(facts: Metadata) -> bool:
@@ -54,8 +60,8 @@ def architecture(facts: Metadata) -> str:
     uname = facts.get("UNAME")
     if isinstance(uname, str) and (match := _MACHINE.search(uname)):
         return match[1]
-    if isinstance(uname, list) and len(uname) > 4 and isinstance(uname[4], str):
-        return uname[4][:40]
+    if isinstance(uname, list) and len(uname) > 4 and _PLAIN.fullmatch(str(uname[4])):
+        return str(uname[4])
     return "unknown"
 
 
@@ -64,3 +70,7 @@ def measured_at(facts: Metadata) -> datetime | None:
     if isinstance(seconds, int | float) and 0 < seconds < _LAST_CREDIBLE_SECOND:
         return datetime.fromtimestamp(seconds, UTC)
     return None
+
+
+def _words(text: str) -> str:
+    return " ".join(quoted or bare for quoted, bare in _CONFIG_WORD.findall(text))

@@ -16,7 +16,7 @@ from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.errors import ErtError
 from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.records import AxisValue, DeviceInfo, Limit, Skipped
-from ert_numba.store.ert_metadata import Metadata, architecture, configuration, flatten, is_gpu, measured_at
+from ert_numba.store.ert_metadata import Metadata, architecture, configuration, flatten, is_gpu, measured_at, version
 from ert_numba.store.files import read_whole
 from ert_numba.store.provenance import collect
 
@@ -24,6 +24,7 @@ _GIGA = 1e9
 _MAXIMUM_BYTES = 1 << 26
 _ASKED = "to import a roofline.json of ERT"
 _REMEDY = "Name the roofline.json that ERT writes into its results folder (Results.*/Run.*/roofline.json)"
+_MOST_RATES = 1000  # ERT writes one for each precision or level
 _NOTES = (
     "Imported from ERT: nothing here was measured or checked by this tool, and no value has an interval.",
     "ERT names levels by their order: the slowest plateau is called DRAM whatever it is.",
@@ -84,7 +85,7 @@ def import_ert(path: Path, name: str = "imported from ERT") -> MachineModel:
         ceilings=compute + bandwidth,
         skipped=tuple(_skipped(empirical)),
         notes=_NOTES + ((f"Measured {measured:%Y-%m-%d} (UTC).",) if measured else ()) + notes,
-        provenance=collect(versions={"ERT": str(facts.get("ERT_VERSION", "unknown"))[:40]}),
+        provenance=collect(versions={"ERT": version(facts)}),
     )
 
 
@@ -105,6 +106,8 @@ def _decode(path: Path) -> _Roofline:
 def _check(path: Path, roofline: _Roofline) -> None:
     for side, parts in (("empirical", roofline.empirical), ("spec", roofline.spec)):
         for name, part in (("gflops", parts.gflops), ("gbytes", parts.gbytes)):
+            if len(part.data) > _MOST_RATES:
+                raise ErtError(_ASKED, f"{path}: {side}.{name}.data has {len(part.data)} rates", _REMEDY)
             for index, (label, value) in enumerate(part.data):
                 if not (value >= 0 and math.isfinite(value * _GIGA)):
                     found = f"{path}: {side}.{name}.data[{index}] ({_short(label)!r}) is {value!r}"
@@ -148,7 +151,8 @@ def _bandwidth(label: str, value: float, facts: Metadata) -> Ceiling:
 
 
 def _short(label: str) -> str:
-    return label[:80]
+    """A name out of a file as one line that a terminal can show."""
+    return "".join(letter if letter.isprintable() else "?" for letter in label[:80])
 
 
 def _level(label: str) -> str:
@@ -165,7 +169,9 @@ def _conditions(facts: Metadata) -> dict[str, AxisValue]:
     """What ERT ran, as far as it moves the figures; no flag with a path, which may name people and machines."""
     texts = {name: str(facts.get(key, "")) for key, name in _CONDITIONS.items()}
     conditions: dict[str, AxisValue] = {name: int(t) for name, t in texts.items() if re.fullmatch(r"[0-9]{1,12}", t)}
-    flags = [word for word in configuration(facts).get("ERT_CFLAGS", "").split() if "/" not in word]
+    flags = [
+        word for word in configuration(facts).get("ERT_CFLAGS", "").split() if "/" not in word and word.isprintable()
+    ]
     if flags:
         conditions["compiler_flags"] = " ".join(flags)[:1000]
     return conditions
