@@ -1,0 +1,175 @@
+"""One column of cells to numbers in SI base units: exact to the last digit that the file has.
+
+The power of ten of the unit is appended to the digits before they are read, so that each value is rounded once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from appprof import metrics
+from appprof.report.csv_numbers import Reading, number, plain, read_marks, without_group_spaces
+from appprof.report.csv_units import Unit, parse_unit
+from ert_numba.errors import ErtError
+
+NOT_A_NUMBER = {"nan": "nan", "-nan": "nan", "nan(ind)": "nan", "-nan(ind)": "nan", "inf": "inf", "-inf": "inf"}
+NOT_AVAILABLE = frozenset(("n/a", "na", "(n/a)", "<n/a>", "null", "(null)"))
+ONLY_NUMERIC = b"0123456789.,+-eE\n"
+INSTANCES = re.compile(r"([^()]*?)\s*\((.*)\)", re.DOTALL)
+NUMERIC_CELL = re.compile(rb"^[+-]?\d[\d.,]*$", re.MULTILINE)
+
+Instances = tuple[float | str | None, ...]
+
+
+class RawColumn(msgspec.Struct, frozen=True):
+    """The cells of one metric with one unit, joined by line ends."""
+
+    metric: str
+    unit: str
+    blob: bytes
+
+    def reading(self) -> Reading:
+        unit = parse_unit(self.unit)
+        whole = unit is not None and not unit.scaled and metrics.is_whole(self.metric, unit.name)
+        blob = without_group_spaces(self.blob)
+        if blob.translate(None, ONLY_NUMERIC):
+            blob = b"\n".join(NUMERIC_CELL.findall(blob))
+        return read_marks(blob, whole)
+
+
+class Column(msgspec.Struct, frozen=True):
+    """``numbers`` has one entry a cell, None where the cell is no number; the other maps go by the cell's index.
+
+    ``rounding`` is the largest error that the decimals allow, in the unit; ``empty`` are cells that say nothing at all.
+    """
+
+    metric: str
+    unit: str
+    numbers: Sequence[float | None]
+    rounding: float = 0.0
+    missing: dict[int, str] = {}
+    texts: dict[int, str] = {}
+    instances: dict[int, Instances] = {}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every cell is a number and nothing else."""
+        return not (self.missing or self.texts or self.instances or None in self.numbers)
+
+
+def convert(raw: RawColumn, decimal_mark: str, warnings: list[str]) -> Column:
+    """The numbers of a column. A unit that no row knows is an error where the metric counts, else a warning."""
+    unit = parse_unit(raw.unit)
+    cells = raw.blob.split(b"\n")
+    if unit is None:
+        return _of_unknown_unit(raw, cells, warnings)
+    quick = _all_numbers(raw, unit, decimal_mark)
+    return quick if quick is not None else _cell_by_cell(raw, unit, cells, decimal_mark)
+
+
+def _of_unknown_unit(raw: RawColumn, cells: list[bytes], warnings: list[str]) -> Column:
+    filled = {index: text.decode("utf-8", "backslashreplace") for index, text in enumerate(cells) if text.strip()}
+    counted = [index for index, text in filled.items() if text.lower() not in NOT_AVAILABLE]
+    if counted and metrics.is_used(raw.metric):
+        raise ErtError(
+            f"the value of {raw.metric}",
+            f"its unit {raw.unit!r} is unknown",
+            "Export again with --print-units base, and report the unit",
+        )
+    if counted:
+        warnings.append(f"{raw.metric} was left out: its unit {raw.unit!r} is unknown")
+    return Column(
+        raw.metric, raw.unit, [None] * len(cells), missing=dict.fromkeys(filled, f"unknown unit {raw.unit!r}")
+    )
+
+
+def _all_numbers(raw: RawColumn, unit: Unit, decimal_mark: str) -> Column | None:
+    """The quick way: every cell a plain number; None where one is not."""
+    blob = without_group_spaces(raw.blob)
+    if blob.translate(None, b"0123456789.,+-\n"):
+        return None
+    digits = plain(blob, decimal_mark)
+    exponent = b"e%d" % unit.power if unit.power else b""
+    try:
+        numbers = list(map(float, (digits.replace(b"\n", exponent + b"\n") + exponent).split(b"\n")))
+    except ValueError:
+        return None
+    decimals = _decimals(digits)
+    missing: dict[int, str] = {}
+    rounding = _rounding(decimals, unit, raw.metric)
+    values: list[float | None] = list(numbers) if rounding and unit.scaled and 0.0 in numbers else []
+    if values:
+        for index, cell in enumerate(digits.split(b"\n")):
+            if numbers[index] == 0.0 and b"." in cell:
+                values[index], missing[index] = None, _below(rounding, unit)
+    return Column(raw.metric, unit.name, values or numbers, rounding, missing)
+
+
+def _cell_by_cell(raw: RawColumn, unit: Unit, cells: list[bytes], decimal_mark: str) -> Column:
+    numbers: list[float | None] = [None] * len(cells)
+    missing: dict[int, str] = {}
+    texts: dict[int, str] = {}
+    instances: dict[int, Instances] = {}
+    decimals = 0
+    for index, cell in enumerate(cells):
+        text = cell.decode("utf-8", "backslashreplace").strip()
+        listed = _instances(text, unit, decimal_mark)
+        if listed is not None:
+            text, instances[index] = listed
+        digits = number(text, decimal_mark)
+        if digits is not None:
+            decimals = min(decimals or 99, _decimals(digits.encode()) or 99) % 99
+            numbers[index] = _scaled(digits, unit)
+            rounding = _rounding(_decimals(digits.encode()), unit, raw.metric)
+            if numbers[index] == 0.0 and rounding and unit.scaled and "." in digits:
+                numbers[index], missing[index] = None, _below(rounding, unit)
+        elif text.lower() in NOT_AVAILABLE:
+            missing[index] = "n/a"
+        elif text.lower() in NOT_A_NUMBER:
+            missing[index] = NOT_A_NUMBER[text.lower()]
+        elif text:
+            texts[index] = text
+    return Column(raw.metric, unit.name, numbers, _rounding(decimals, unit, raw.metric), missing, texts, instances)
+
+
+def _scaled(digits: str, unit: Unit) -> float:
+    mantissa, _, exponent = digits.lower().partition("e")
+    return float(f"{mantissa}e{int(exponent or 0) + unit.power}")
+
+
+def _instances(text: str, unit: Unit, decimal_mark: str) -> tuple[str, Instances] | None:
+    """``10 (2; 3; 5)`` or ``10 (0: 2; 1: 3; 2: 5)``: the value and its instances; None for any other cell."""
+    match = INSTANCES.fullmatch(text)
+    if match is None:
+        return None
+    found: list[float | str | None] = []
+    for item in match[2].split(";"):
+        digits = number(item.rpartition(":")[2], decimal_mark)
+        if digits is None and item.strip().lower() not in NOT_AVAILABLE | NOT_A_NUMBER.keys():
+            return None
+        found.append(None if digits is None else _scaled(digits, unit))
+    return match[1].strip(), tuple(found)
+
+
+def _decimals(digits: bytes) -> int:
+    """The fewest decimals of the cells that have any; 0 where none has."""
+    if b"." not in digits:
+        return 0
+    lengths = {len(cell) - cell.rfind(b".") - 1 for cell in digits.split(b"\n") if b"." in cell and b"e" not in cell}
+    return min(lengths, default=0)
+
+
+def _rounding(decimals: int, unit: Unit, metric: str) -> float:
+    """Half of the last place. Where that is less than one event of a counter of whole events, the number is exact."""
+    if not decimals and not unit.scaled:
+        return 0.0
+    error = float(f"0.5e{unit.power - decimals}")
+    one = 1e-9 if unit.name == "s" else 1.0
+    return 0.0 if metrics.is_whole(metric, unit.name) and error <= one / 2 else error
+
+
+def _below(rounding: float, unit: Unit) -> str:
+    return f"below {rounding:g} {unit.name}: the file's unit leaves no digit of it"

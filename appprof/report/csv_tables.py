@@ -1,0 +1,197 @@
+"""The rows of a long or a wide CSV, gathered by launch and kept as text until the decimal mark is known."""
+
+from __future__ import annotations
+
+from appprof.report.csv_columns import RawColumn
+from appprof.report.csv_identity import Identity, identify
+from appprof.report.csv_layout import BODY_ITEM, METRIC, NOT_METRICS, RULES, SECTION, Layout, split_cells
+from appprof.report.details_labels import metric_of
+
+ID_DIGITS = 18
+
+
+class Group:
+    """Rows that hold the same metrics in the same units, one row a launch; a table of text cells."""
+
+    __slots__ = ("names", "rows", "units")
+
+    def __init__(self, names: tuple[str, ...], units: tuple[str, ...]) -> None:
+        self.names, self.units = names, units
+        self.rows: list[list[bytes]] = []
+
+    def columns(self) -> list[RawColumn]:
+        blobs = [b"\n".join(cells) for cells in zip(*self.rows, strict=True)]
+        return [RawColumn(*row) for row in zip(self.names, self.units, blobs, strict=True)]
+
+
+class Launch:
+    """One launch: who it is and which rows of which groups are its own."""
+
+    __slots__ = ("advice", "id", "identity", "parts")
+
+    def __init__(self, number: int, identity: Identity) -> None:
+        self.id, self.identity = number, identity
+        self.parts: list[tuple[Group, int]] = []
+        self.advice: list[str] = []
+
+
+class Spelled:
+    """The cells of a group's names and units as the file spells them."""
+
+    __slots__ = ("group", "names", "units")
+
+    def __init__(self, names: list[bytes], units: list[bytes], group: Group) -> None:
+        self.names, self.units, self.group = names, units, group
+
+
+class Place:
+    """What the cells before a metric say, but for the launch's ID. ``last`` is the group that last stood there."""
+
+    __slots__ = ("body", "identity", "last", "number", "section")
+
+    def __init__(self, identity: Identity, number: int, section: str, body: str) -> None:
+        self.identity, self.number, self.section, self.body = identity, number, section, body
+        self.last: Spelled | None = None
+
+
+class LongTable:
+    """One metric a row: rows of one ID, process and shape make a launch, wherever they stand."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.launches: list[Launch] = []
+        self.groups: list[Group] = []
+        behind = {"ID", *METRIC, *RULES}
+        self._name_at = layout.columns[METRIC[0]]
+        self._identity_at = [at for name, at in layout.columns.items() if name not in behind]
+        self._groups: dict[tuple[str, str, tuple[bytes, ...], tuple[bytes, ...]], Group] = {}
+        self._places: dict[bytes | tuple[str, ...], Place | None] = {}
+        self._numbers: dict[Identity, int] = {}
+        self._open: dict[tuple[int, int], Launch] = {}
+        self._last: tuple[int, int] | None = None
+
+    def add_block(self, prefix: bytes, flat: list[bytes]) -> bool:
+        cut = prefix.find(b'","')
+        number, rest = prefix[1:cut], prefix[cut:]
+        try:
+            place = self._places[rest]
+        except KeyError:
+            place = self._places[rest] = self._place_of_prefix(prefix)
+        if place is None or not number.isdigit() or len(number) > ID_DIGITS:
+            return False
+        names, units = flat[0::3], flat[1::3]
+        last = place.last
+        if last is None or last.names != names or last.units != units:
+            if b"" in names:  # a rule's row
+                return False
+            last = place.last = Spelled(names, units, self._group(place, tuple(names), tuple(units)))
+        self._launch(int(number), place).parts.append((last.group, len(last.group.rows)))
+        last.group.rows.append(flat[2::3])
+        return True
+
+    def add_cells(self, cells: list[str]) -> bool:
+        number = cells[self.layout.columns["ID"]].strip() if cells else ""
+        value_at = self.layout.columns[METRIC[2]]
+        if not number.isascii() or not number.isdigit() or len(number) > ID_DIGITS or len(cells) <= value_at:
+            return False
+        key = tuple(cell for at in self._identity_at for cell in cells[at : at + 1])
+        if key not in self._places:
+            self._places[key] = self._place_of(cells)
+        place = self._places[key]
+        if place is None:
+            return False
+        launch = self._launch(int(number), place)
+        name, unit = cells[self._name_at].strip(), cells[self.layout.columns[METRIC[1]]].strip()
+        if not name:
+            words = (self._cell(cells, "Rule Name"), self._cell(cells, "Rule Description"))
+            launch.advice.append(" ".join(filter(None, words)))
+            return True
+        group = self._group(place, (name.encode(),), (unit.encode(),))
+        launch.parts.append((group, len(group.rows)))
+        group.rows.append([" ".join(cells[value_at].split("\n")).encode()])
+        return True
+
+    def _group(self, place: Place, names: tuple[bytes, ...], units: tuple[bytes, ...]) -> Group:
+        key = (place.section, place.body, names, units)
+        group = self._groups.get(key)
+        if group is None:
+            spelled = tuple(metric_of(place.section, _text(name), place.body) for name in names)
+            group = self._groups[key] = Group(spelled, tuple(map(_text, units)))
+            self.groups.append(group)
+        return group
+
+    def _launch(self, number: int, place: Place) -> Launch:
+        key = (number, place.number)
+        if key == self._last:
+            return self.launches[-1]
+        launch = self._open.get(key)
+        if launch is None:
+            launch = self._open[key] = Launch(number, place.identity)
+            self.launches.append(launch)
+            self._last = key
+        return launch
+
+    def _place_of_prefix(self, prefix: bytes) -> Place | None:
+        """What the cells before the metric's name say; None where the beginning is no whole cells."""
+        cells = split_cells(_text(prefix[:-2]))
+        return self._place_of(cells) if len(cells) == self._name_at else None
+
+    def _place_of(self, cells: list[str]) -> Place | None:
+        identity = identify(self.layout, cells)
+        if not identity.kernel:
+            return None
+        number = self._numbers.setdefault(identity, len(self._numbers))
+        return Place(identity, number, self._cell(cells, SECTION), self._cell(cells, BODY_ITEM))
+
+    def _cell(self, cells: list[str], name: str) -> str:
+        at = self.layout.columns.get(name)
+        return cells[at].strip() if at is not None and at < len(cells) else ""
+
+
+class WideTable:
+    """One launch a row, one metric a column, the units in the first row below the header."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.launches: list[Launch] = []
+        self._metrics = {name: at for name, at in layout.columns.items() if name and name not in NOT_METRICS}
+        self._group = Group(tuple(self._metrics), ("",) * len(self._metrics))
+        self._identities: dict[tuple[str, ...], Identity] = {}
+        self._identity_at = [at for name, at in layout.columns.items() if name in NOT_METRICS and name != "ID"]
+
+    @property
+    def groups(self) -> list[Group]:
+        return [self._group] if self._group.rows else []
+
+    def add_block(self, prefix: bytes, flat: list[bytes]) -> bool:
+        return False
+
+    def add_cells(self, cells: list[str]) -> bool:
+        number = cells[self.layout.columns["ID"]].strip() if cells else ""
+        cells = cells + [""] * (self.layout.width - len(cells))
+        key = tuple(cells[at] for at in self._identity_at)
+        if not number and not any(text.strip() for text in key):
+            return self._take_units(cells)
+        if not number.isascii() or not number.isdigit() or len(number) > ID_DIGITS:
+            return False
+        if key not in self._identities:
+            self._identities[key] = identify(self.layout, cells)
+        launch = Launch(int(number), self._identities[key])
+        launch.parts.append((self._group, len(self._group.rows)))
+        self.launches.append(launch)
+        self._group.rows.append([" ".join(cells[at].split("\n")).encode() for at in self._metrics.values()])
+        return True
+
+    def _take_units(self, cells: list[str]) -> bool:
+        if self._group.rows or not self._metrics:
+            return False
+        self._group.units = tuple(cells[at].strip() for at in self._metrics.values())
+        return True
+
+
+def make_table(layout: Layout) -> LongTable | WideTable:
+    return LongTable(layout) if layout.is_long else WideTable(layout)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
