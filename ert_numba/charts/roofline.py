@@ -11,17 +11,17 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from ert_numba.charts.labels import spread
 from ert_numba.charts.theme import FONT_SIZE, log_domain
 from ert_numba.machine import attainable
 from ert_numba.units import si
-
-GLYPH = 0.55  # mean advance of the fonts in FONT, in units of the font size; generous for digits and capitals
 
 
 class Roof(msgspec.Struct, frozen=True, kw_only=True):
     """One roof: ``value`` in B/s for a memory level, or, where ``flat``, in FLOP/s (OP/s) for a compute ceiling.
 
-    ``label`` says all, ``short`` only the name, for narrow pictures. ``strong`` roofs are drawn heavier and labelled first; ``tooltip`` is what a reader sees on pointing at it.
+    ``label`` says all, ``short`` only the name, for narrow pictures. ``strong`` roofs
+    are drawn heavier and labelled first; ``tooltip`` is what a reader sees on pointing at it.
     """
 
     key: str
@@ -67,11 +67,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
     def x_at(self, right: float) -> float:
         low, high = self.x
-        return low * (high / low) ** (right / self.size.width)
+        return low * math.pow(high / low, right / self.size.width)
 
     def y_at(self, down: float) -> float:
         low, high = self.y
-        return high * (low / high) ** (down / self.size.height)
+        return high * math.pow(low / high, down / self.size.height)
 
     def text(self, roof: Roof) -> str:
         return f"{roof.short} {si(roof.value, 'B/s')}" if self.size.narrow else roof.label
@@ -143,28 +143,11 @@ def flat_labels(roofs: Sequence[Roof], plane: Frame) -> list[Label]:
         return _shared_labels(sorted(flats, key=lambda roof: -roof.value), plane, pitch)
     flats = sorted(flats[: int((plane.size.height + pitch) // pitch)], key=lambda roof: -roof.value)
     anchor = plane.x_at(plane.size.width + 22)
-    places = _spread([plane.down(roof.value) for roof in flats], pitch, plane.size.height)
+    places = spread([plane.down(roof.value) for roof in flats], pitch, plane.size.height)
     return [
         Label(key=roof.key, text=plane.text(roof), x=anchor, y=plane.y_at(down), leader_y=roof.value)
         for roof, down in zip(flats, places, strict=True)
     ]
-
-
-def _spread(wished: Sequence[float], pitch: float, height: float) -> list[float]:
-    """Ascending places at least ``pitch`` apart inside 0..height, nearest to the ascending wishes by least squares.
-
-    Pool adjacent violators: a block of labels that touch is centred on the mean of its wishes.
-    """
-    blocks: list[tuple[float, int]] = []  # mean of (wish - place inside all), members
-    for index, wish in enumerate(wished):
-        mean, members = wish - index * pitch, 1
-        while blocks and blocks[-1][0] > mean:
-            before, more = blocks.pop()
-            mean, members = (before * more + mean * members) / (more + members), more + members
-        blocks.append((mean, members))
-    starts = [mean for mean, members in blocks for _ in range(members)]
-    last = height - (len(wished) - 1) * pitch
-    return [min(max(start, 0.0), last) + index * pitch for index, start in enumerate(starts)]
 
 
 def _shared_labels(flats: Sequence[Roof], plane: Frame, pitch: float) -> list[Label]:
@@ -187,8 +170,3 @@ def _shared_text(group: Sequence[Roof]) -> str:
     if len(ends) == 2 and ends[0].split()[1:] == ends[1].split()[1:]:
         ends[0] = ends[0].split()[0]
     return f"{', '.join(dict.fromkeys(roof.short for roof in group))} {'–'.join(ends)}"
-
-
-def text_width(text: str, font: int) -> float:
-    """Pixels that a text takes at most, near enough to keep labels apart."""
-    return GLYPH * font * sum(1.6 if ord(letter) > 0x2E80 else 1.0 for letter in text)

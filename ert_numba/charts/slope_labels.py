@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ert_numba.charts.roofline import Frame, Label, Roof, segment, text_width
+from ert_numba.charts.labels import text_width
+from ert_numba.charts.roofline import Frame, Label, Roof, segment
 
 _STEP = 6.0  # pixels between two places that are tried
 _LIFT = 4.0  # pixels between a roof and the edge of its label

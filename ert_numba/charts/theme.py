@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import altair as alt
 import msgspec
@@ -50,12 +50,33 @@ COLOURS: tuple[Colour, ...] = (
 
 LIGHT: dict[str, str] = {row.name: row.light for row in COLOURS}
 _DARK: dict[str, str] = {row.light: row.dark for row in COLOURS}
+# Behind text that lines run through.
+HALO: dict[str, Any] = {
+    "stroke": LIGHT["paper"], "strokeWidth": 4, "strokeJoin": "round", "opacity": 0.9, "color": LIGHT["paper"],
+}  # fmt: skip
 _HUES = ("sky", "blue", "green", "orange", "vermillion", "purple", "yellow", "black")
 _SHAPES = ("square", "circle", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 _LEVEL_KEYS = tuple(dict.fromkeys(row.key for row in sorted(MEMORY_LEVELS, key=lambda row: row.order)))
 # Formats of one family (FP8's two) share a colour; the label tells them apart.
 _PRECISION_KEYS = tuple(dict.fromkeys(key.split("_")[0] for key in PRECISIONS))
 _PRECISION_HUES = ("blue", "vermillion", "green", "sky", "purple", "orange", "black", "yellow")
+
+
+_AXIS = alt.AxisConfig(
+    labelColor=LIGHT["muted"], titleColor=LIGHT["ink"], gridColor=LIGHT["grid"], domainColor=LIGHT["rule"],
+    tickColor=LIGHT["rule"], labelFontSize=FONT_SIZE - 1, titleFontSize=FONT_SIZE, titleFontWeight="normal",
+    titlePadding=10, labelPadding=5,
+)  # fmt: skip
+_LEGEND = alt.LegendConfig(
+    labelColor=LIGHT["ink"], labelFontSize=FONT_SIZE, labelLimit=320, symbolStrokeWidth=1.5,
+)  # fmt: skip
+_TITLE = alt.TitleConfig(
+    color=LIGHT["ink"], subtitleColor=LIGHT["muted"], fontSize=FONT_SIZE + 4, fontWeight="bold",
+    subtitleFontSize=FONT_SIZE, anchor="start", offset=14, limit=900, subtitlePadding=5,
+)  # fmt: skip
+
+AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HConcatChart
+Dressed = TypeVar("Dressed", bound=alt.TopLevelMixin)
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +95,7 @@ ACCESSES: tuple[Access, ...] = (
     Access(key="triad_nt", label="triad, non-temporal", hue="sky", shape="triangle-right"),
     Access(key="strided", label="strided", hue="yellow", shape="cross"),
     Access(key="random", label="random", hue="black", shape="triangle-left"),
+    Access(key="latency", label="latency", hue="ink", shape="circle"),
 )
 _ACCESS = {row.key: row for row in ACCESSES}
 _PATHS = {
@@ -107,6 +129,11 @@ def precision_colour(key: str) -> str:
 
 def precision_label(key: str) -> str:
     return PRECISIONS[key].label if key in PRECISIONS else key
+
+
+def unit_colour(unit: str) -> str:
+    """Of a compute roof: vector pipes in ink, matrix units (``tensor``) apart from them."""
+    return LIGHT["purple"] if unit == "tensor" else LIGHT["ink"]
 
 
 def access_row(key: str) -> Access:
@@ -166,14 +193,14 @@ def octaves(domain: tuple[float, float], step: int) -> list[float]:
     return [2.0**power for power in range(0, 63, step) if domain[0] <= 2.0**power <= domain[1]]
 
 
-def rate_axis(title: str, unit: str, ticks: list[float], upright: bool = False) -> alt.Axis:
-    """An axis in SI units, ``10 GB/s``, whose ticks are given; ``upright`` sets the title above it, to save width."""
+def rate_axis(title: str, unit: str, ticks: list[float], upright: int | None = None) -> alt.Axis:
+    """An axis in SI units, ``10 GB/s``, whose ticks are given; ``upright`` sets the title above it, at that pixel."""
     # d3 writes 10G: set the unit behind the prefix and a space before it.
     expression = f"replace(format(datum.value, '~s'), regexp('([^0-9.]?)$'), ' $1{unit}')"
-    above = (
-        {"titleAngle": 0, "titleAnchor": "end", "titleAlign": "left", "titleX": -38, "titleY": -12} if upright else {}
-    )
-    return alt.Axis(title=title, values=ticks, labelExpr=expression, **above)
+    axis = alt.Axis(title=title, values=ticks, labelExpr=expression)
+    if upright is not None:
+        axis.titleAngle, axis.titleAnchor, axis.titleAlign, axis.titleX, axis.titleY = 0, "end", "left", -38, upright
+    return axis
 
 
 def capacity_axis(title: str, ticks: list[float]) -> alt.Axis:
@@ -186,28 +213,21 @@ def capacity_axis(title: str, ticks: list[float]) -> alt.Axis:
     return alt.Axis(title=title, values=ticks, labelExpr=expression)
 
 
+def rows(values: list[dict[str, Any]]) -> alt.Chart:
+    """A chart over plain rows: no data frame, no limit on their number."""
+    return alt.Chart(alt.Data(values=values))  # type: ignore[no-untyped-call]
+
+
 def log_scale(domain: tuple[float, float], base: float = 10) -> alt.Scale:
     return alt.Scale(type="log", base=base, domain=list(domain), nice=False)
 
 
-def dressed(chart: alt.LayerChart | alt.VConcatChart | alt.Chart) -> Any:
+def dressed(chart: Dressed) -> Dressed:
     """The chart with the look that all charts share, in light colours."""
-    axis = {
-        "labelColor": LIGHT["muted"], "titleColor": LIGHT["ink"], "gridColor": LIGHT["grid"],
-        "domainColor": LIGHT["rule"], "tickColor": LIGHT["rule"], "labelFontSize": FONT_SIZE - 1,
-        "titleFontSize": FONT_SIZE, "titleFontWeight": "normal", "titlePadding": 10, "labelPadding": 5,
-    }  # fmt: skip
-    legend = {
-        "labelColor": LIGHT["ink"], "titleColor": LIGHT["muted"], "labelFontSize": FONT_SIZE,
-        "titleFontSize": FONT_SIZE - 1, "titleFontWeight": "normal", "labelLimit": 320, "symbolStrokeWidth": 1.5,
-    }  # fmt: skip
-    title = {
-        "color": LIGHT["ink"], "subtitleColor": LIGHT["muted"], "fontSize": FONT_SIZE + 4, "fontWeight": "bold",
-        "subtitleFontSize": FONT_SIZE, "anchor": "start", "offset": 14, "limit": 900, "subtitlePadding": 5,
-    }  # fmt: skip
-    return chart.configure(
-        background=LIGHT["paper"], font=FONT, axis=alt.AxisConfig(**axis), legend=alt.LegendConfig(**legend),
-        title=alt.TitleConfig(**title), view=alt.ViewConfig(stroke=LIGHT["rule"], strokeWidth=1),
+    # A copy of its own kind, whatever the kind; altair types it as Any.
+    return chart.configure(  # type: ignore[no-any-return]
+        background=LIGHT["paper"], font=FONT, axis=_AXIS, legend=_LEGEND, title=_TITLE,
+        view=alt.ViewConfig(stroke=LIGHT["rule"], strokeWidth=1),
         text=alt.MarkConfig(color=LIGHT["ink"], fontSize=FONT_SIZE - 1),
     )  # fmt: skip
 

@@ -1,0 +1,250 @@
+"""The page of one machine: what it can do at a glance, its pictures, and every figure in tables beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ert_numba.catalog.memory_levels import level_order
+from ert_numba.charts import theme
+from ert_numba.charts.document import document, esc, figure, table
+from ert_numba.charts.export import write_image, write_vega_lite
+from ert_numba.charts.limits_chart import limited, limits_chart
+from ert_numba.charts.machine_chart import machine_chart, machine_roofs, widest_scope
+from ert_numba.charts.roofline import NARROW
+from ert_numba.charts.sweep_chart import sweep_chart
+from ert_numba.charts.words import ceiling_words, clock, interval
+from ert_numba.machine import Ceiling, Knee, MachineModel
+from ert_numba.records import AxisValue, Sweep
+from ert_numba.store.files import write_text_new
+from ert_numba.units import capacity, si
+
+__all__ = ["machine_page", "write_image", "write_page", "write_vega_lite"]
+
+_KINDS = (
+    ("compute", "Compute"),
+    ("bandwidth", "Bandwidth, by STREAM's count of bytes"),
+    ("latency", "Latency of one dependent load"),
+    ("overhead", "Overheads"),
+)
+_UNKNOWN = '<span class="muted">unknown</span>'
+
+
+def write_page(path: Path, model: MachineModel, sweep: Sweep | None = None) -> Path:
+    """Write :func:`machine_page` to a path where nothing stands yet. Raises ErtError."""
+    return write_text_new(path, machine_page(model, sweep))
+
+
+def machine_page(model: MachineModel, sweep: Sweep | None = None) -> str:
+    """One offline HTML page of the model and, where it is given, of the sweep that it was fitted from.
+
+    Raises ErtError for a model with nothing to draw.
+    """
+    charts: dict[str, tuple[theme.AnyChart, theme.AnyChart]] = {
+        "roofline": (machine_chart(model), machine_chart(model, NARROW))
+    }
+    parts = [_header(model), *_doubts(model), _roofline_section(model)]
+    if sweep is not None:
+        charts["working-sets"] = (sweep_chart(sweep, model), sweep_chart(sweep, model, NARROW))
+        parts.append(_sweep_section(model))
+    if limited(model):
+        charts["limits"] = (limits_chart(model), limits_chart(model, NARROW))
+        parts.append(_limits_section())
+    parts += [_ceilings(model), _knees(model), _skipped(model), _provenance(model, sweep)]
+    return document(f"{model.device.name}: measured ceilings", f"<main>{''.join(parts)}</main>", charts)
+
+
+def _header(model: MachineModel) -> str:
+    device = model.device
+    clock_text = f", up to {si(device.maximum_clock_hz, 'Hz')}" if device.maximum_clock_hz else ""
+    units = f"{device.units} {'SMs' if device.kind == 'gpu' else 'cores'}"
+    memory = f", {capacity(device.memory_bytes)} of memory" if device.memory_bytes else ""
+    line = f"{device.vendor}, {device.architecture}: {units}{clock_text}{memory}. Measured {_when(model)}."
+    facts = "".join(
+        f"<div><dt>{esc(name)}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
+        for name, value, more in _facts(model)
+    )
+    return f'<header><h1>{esc(device.name)}</h1><p class="muted">{esc(line)}</p><dl class="facts">{facts}</dl></header>'
+
+
+def _when(model: MachineModel) -> str:
+    return model.provenance.created.replace("T", " ").replace("Z", " UTC")
+
+
+def _facts(model: MachineModel) -> Iterator[tuple[str, str, str]]:
+    """The headline figures: the fastest way to compute in each wide format, the bandwidth at both ends, the latency."""
+    scope = widest_scope(model)
+    best: dict[str, Ceiling] = {}
+    for row in sorted(model.roofs("compute", scope), key=lambda row: (row.sparse, -row.value)):
+        best.setdefault(row.precision or row.key, row)
+    for key in (key for key in ("fp64", "fp32", "fp16", "bf16") if key in best):
+        row = best[key]
+        yield f"{theme.precision_label(key)} peak", si(row.value, row.unit), theme.path_label(row.path or "")
+    fastest: dict[str, Ceiling] = {}
+    for row in sorted(model.roofs("bandwidth", scope), key=lambda row: -row.value):
+        fastest.setdefault(row.level or row.key, row)
+    for level in sorted(fastest, key=lambda level: level_order(model.device.kind, level)):
+        row = fastest[level]
+        words = theme.access_row(row.access).label if row.access else ""
+        yield theme.level_label(model.device.kind, level), si(row.value, row.unit), words
+
+
+def _doubts(model: MachineModel) -> Iterator[str]:
+    """What a reader must know before believing a figure, above the figures."""
+    impossible = [row for row in model.ceilings if row.impossible]
+    noisy = [row for row in model.ceilings if row.noisy]
+    unverified = [row for row in model.ceilings if not row.verified]
+    lines = list(model.notes)
+    if model.partial:
+        lines.insert(0, "The sweep was ended before it was complete: what is missing was not measured.")
+    for rows, text in (
+        (impossible, "above the physical limit, so kept out of the pictures"),
+        (noisy, "noisy: the repeats did not agree, and the interval says how far they lie apart"),
+        (unverified, "not measured by this project, only read from elsewhere"),
+    ):
+        if rows:
+            names = ", ".join(ceiling_words(row, model.device.kind) for row in rows[:8])
+            more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
+            lines.append(f"{len(rows)} of {len(model.ceilings)} ceilings {text}: {names}{more}.")
+    if lines:
+        yield f'<h2>Read this first</h2><ul class="list">{"".join(f"<li>{esc(line)}</li>" for line in lines)}</ul>'
+
+
+def _roofline_section(model: MachineModel) -> str:
+    roofs = machine_roofs(model)
+    named = "; ".join(roof.label.replace("  ", " ") for roof in roofs if roof.strong)
+    thin = sum(not roof.strong for roof in roofs)
+    caption = (
+        "A kernel of a given intensity can run no higher than the lowest roof above it. Each slope is the fastest "
+        "access of its memory level; dashed lines are physical limits."
+        + (" Heavy: the best path of each format; thin: the others, named in the table." if thin else "")
+        + (" Dots: kernels of known intensity that were run to prove the model." if model.proof else "")
+    )
+    return f"<h2>Roofline</h2>{figure('roofline', f'Roofline of the machine: {named}.', caption)}"
+
+
+def _sweep_section(model: MachineModel) -> str:
+    knees = "; ".join(f"{knee.level} ends at {capacity(knee.capacity_bytes)} ({knee.witness})" for knee in model.knees)
+    caption = (
+        "Dots: the best of all repeats, with a whisker to their median; hollow ones are single points beside the "
+        "curves. Horizontal bands: plateaus with their 95 % intervals. Vertical bands: knees with theirs; dotted: the "
+        "nominal size. A cache that several cores share ends, for each of them, at its share."
+    )
+    alternative = f"Bandwidth and latency against the working set. {knees or 'No knee was found'}."
+    return f"<h2>Working sets</h2>{figure('working-sets', alternative, caption)}"
+
+
+def _limits_section() -> str:
+    caption = "What the hardware could do at the highest clock seen beside the samples, and how much of it was reached."
+    alternative = "Share of the limit that each ceiling reaches; the table below has the figures."
+    return f"<h2>Against the physical limits</h2>{figure('limits', alternative, caption)}"
+
+
+def _ceilings(model: MachineModel) -> str:
+    head = ("Ceiling", "Value", "95 % interval", "Limit", "Share", "Clock", "How it was measured", "Flags")
+    tables = []
+    for kind, name in _KINDS:
+        rows = sorted((row for row in model.ceilings if row.kind == kind), key=lambda row: _order(row, model))
+        if rows:
+            cells = (_ceiling_cells(row, model) for row in rows)
+            tables.append(f"<h3>{esc(name)}</h3>{table(name, head, cells, frozenset({1, 2, 3, 4, 5}))}")
+    return f"<h2>Ceilings</h2>{''.join(tables)}"
+
+
+def _order(row: Ceiling, model: MachineModel) -> tuple[bool, str, int, float]:
+    return row.scope != "all", row.scope, level_order(model.device.kind, row.level or ""), -row.value
+
+
+def _ceiling_cells(row: Ceiling, model: MachineModel) -> list[str]:
+    share = row.share_of_limit
+    how = [f"{row.samples} samples" if row.samples else "", _pairs(row.conditions)]
+    if row.traffic_ratio != 1.0:
+        how.append(
+            f"moves {row.traffic_ratio:.3g} times the bytes counted: {si(row.value * row.traffic_ratio, row.unit)}"
+        )
+    small = f"<small>{esc(row.key)}</small>"
+    return [
+        f"{esc(ceiling_words(row, model.device.kind))}{small}",
+        esc(si(row.value, row.unit)),
+        esc(interval(row.low, row.high, row.unit)),
+        esc(si(row.limit, row.unit)) if row.limit else _UNKNOWN,
+        f"{share:.1%}" if share else "",
+        esc(clock(row) or "not measured"),
+        esc("; ".join(part for part in how if part)),
+        _flags(row) + (f"<small>{esc(row.note)}</small>" if row.note else ""),
+    ]
+
+
+def _flags(row: Ceiling) -> str:
+    flags = (
+        (row.impossible, "bad", "impossible"),
+        (row.noisy, "doubt", "noisy"),
+        (not row.verified, "doubt", "unverified"),
+        (row.sparse, "muted", "sparse"),
+    )
+    return "".join(f'<span class="flag {look}">{text}</span>' for present, look, text in flags if present)
+
+
+def _pairs(values: dict[str, AxisValue]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {values[name]}" for name in sorted(values))
+
+
+def _knees(model: MachineModel) -> str:
+    if not model.knees:
+        return '<h2>Knees</h2><p class="muted">No knee was found or none was looked for.</p>'
+    head = ("Level", "Measured", "95 % interval", "Nominal", "Agreement", "Transition", "Seen in", "Note")
+    rows = (_knee_cells(knee, model) for knee in model.knees)
+    return f"<h2>Knees: where a level ends</h2>{table('Knees', head, rows, frozenset({1, 2, 3}))}"
+
+
+def _knee_cells(knee: Knee, model: MachineModel) -> list[str]:
+    agreement = {
+        None: '<span class="muted">nothing claimed</span>',
+        True: "agrees",
+        False: '<span class="flag doubt">differs</span>',
+    }[knee.agrees]
+    return [
+        esc(theme.level_label(model.device.kind, knee.level)),
+        esc(capacity(knee.capacity_bytes)),
+        esc(f"{capacity(knee.low)} to {capacity(knee.high)}"),
+        esc(capacity(knee.nominal_bytes)) if knee.nominal_bytes else _UNKNOWN,
+        agreement,
+        esc(knee.shape),
+        esc(knee.witness),
+        esc(knee.note),
+    ]
+
+
+def _skipped(model: MachineModel) -> str:
+    if not model.skipped:
+        return ""
+    rows = ([esc(row.what), esc(row.reason)] for row in model.skipped)
+    return f"<h2>Not measured, and why</h2>{table('Not measured', ('What', 'Reason'), rows)}"
+
+
+def _provenance(model: MachineModel, sweep: Sweep | None) -> str:
+    origin = model.provenance
+    private = (("Host", origin.host_name), ("User", origin.user), ("Command line", origin.command_line))
+    rows: list[tuple[str, str]] = [
+        ("Run", model.run),
+        ("Measured", _when(model)),
+        ("Made by", origin.tool),
+        ("System", origin.system),
+        ("Versions", ", ".join(f"{name} {origin.versions[name]}" for name in sorted(origin.versions))),
+        ("Settings", _pairs(model.settings)),
+        ("Device", ", ".join(f"{name}: {text}" for name, text in sorted(model.device.properties.items()))),
+        ("Features", ", ".join(model.device.features)),
+        ("Sweep", f"{len(sweep.samples)} samples in {sweep.wall_seconds:.0f} s" if sweep is not None else ""),
+        *((name, text or "") for name, text in private),
+    ]
+    return f"<h2>Provenance</h2>{_definitions(rows)}{_list(model.device.notes)}"
+
+
+def _definitions(rows: Iterable[tuple[str, str]]) -> str:
+    pairs = "".join(f"<dt>{esc(name)}</dt><dd>{esc(text)}</dd>" for name, text in rows if text)
+    return f'<dl class="pairs">{pairs}</dl>'
+
+
+def _list(lines: Iterable[str]) -> str:
+    items = "".join(f"<li>{esc(line)}</li>" for line in lines)
+    return f'<ul class="list">{items}</ul>' if items else ""
