@@ -11,13 +11,21 @@ from collections.abc import Sequence
 import msgspec
 
 from appprof import metrics
-from appprof.report.csv_numbers import Reading, number, plain, read_marks, without_group_spaces
+from appprof.report.csv_numbers import (
+    NUMBER_BYTES,
+    Reading,
+    decimals_of,
+    number,
+    plain,
+    read_marks,
+    shapes_of,
+    without_group_spaces,
+)
 from appprof.report.csv_units import Unit, parse_unit
 from ert_numba.errors import ErtError
 
 NOT_A_NUMBER = {"nan": "nan", "-nan": "nan", "nan(ind)": "nan", "-nan(ind)": "nan", "inf": "inf", "-inf": "inf"}
 NOT_AVAILABLE = frozenset(("n/a", "na", "(n/a)", "<n/a>", "null", "(null)"))
-ONLY_NUMERIC = b"0123456789.,+-eE\n"
 INSTANCES = re.compile(r"([^()]*?)\s*\((.*)\)", re.DOTALL)
 NUMERIC_CELL = re.compile(rb"^[+-]?\d[\d.,]*$", re.MULTILINE)
 
@@ -25,19 +33,31 @@ Instances = tuple[float | str | None, ...]
 
 
 class RawColumn(msgspec.Struct, frozen=True):
-    """The cells of one metric with one unit, joined by line ends."""
+    """The cells of one metric with one unit, joined by line ends, and the shapes that they have."""
 
     metric: str
     unit: str
     blob: bytes
+    shapes: frozenset[bytes]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether every cell is made of digits, marks and signs alone."""
+        return not any(shape.translate(None, NUMBER_BYTES) for shape in self.shapes)
 
     def reading(self) -> Reading:
+        """What the column tells of the decimal mark."""
         unit = parse_unit(self.unit)
         whole = unit is not None and not unit.scaled and metrics.is_whole(self.metric, unit.name)
-        blob = without_group_spaces(self.blob)
-        if blob.translate(None, ONLY_NUMERIC):
-            blob = b"\n".join(NUMERIC_CELL.findall(blob))
-        return read_marks(blob, whole)
+        if self.is_numeric and b"" not in self.shapes:
+            return read_marks(self.blob, self.shapes, whole)
+        blob = b"\n".join(NUMERIC_CELL.findall(without_group_spaces(self.blob)))
+        return read_marks(blob, shapes_of(blob) if blob else frozenset(), whole)
+
+
+def raw_column(metric: str, unit: str, cells: Sequence[bytes]) -> RawColumn:
+    blob = b"\n".join(cells)
+    return RawColumn(metric, unit, blob, shapes_of(blob))
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -88,18 +108,13 @@ def _of_unknown_unit(raw: RawColumn, cells: list[bytes], warnings: list[str]) ->
 
 def _all_numbers(raw: RawColumn, unit: Unit, decimal_mark: str) -> Column | None:
     """The quick way: every cell a plain number; None where one is not."""
-    blob = without_group_spaces(raw.blob)
-    if blob.translate(None, b"0123456789.,+-\n"):
+    if not raw.is_numeric or not all(number(shape.decode(), decimal_mark) for shape in raw.shapes):
         return None
-    digits = plain(blob, decimal_mark)
+    digits = plain(raw.blob, decimal_mark)
     exponent = b"e%d" % unit.power if unit.power else b""
-    try:
-        numbers = list(map(float, (digits.replace(b"\n", exponent + b"\n") + exponent).split(b"\n")))
-    except ValueError:
-        return None
-    decimals = _decimals(digits)
+    numbers = list(map(float, (digits.replace(b"\n", exponent + b"\n") + exponent).split(b"\n")))
+    rounding = _rounding(decimals_of(raw.shapes, decimal_mark), unit, raw.metric)
     missing: dict[int, str] = {}
-    rounding = _rounding(decimals, unit, raw.metric)
     values: list[float | None] = list(numbers) if rounding and unit.scaled and 0.0 in numbers else []
     if values:
         for index, cell in enumerate(digits.split(b"\n")):
@@ -121,9 +136,9 @@ def _cell_by_cell(raw: RawColumn, unit: Unit, cells: list[bytes], decimal_mark: 
             text, instances[index] = listed
         digits = number(text, decimal_mark)
         if digits is not None:
-            decimals = min(decimals or 99, _decimals(digits.encode()) or 99) % 99
+            decimals = min(decimals or 99, _decimals_of_one(digits) or 99) % 99
             numbers[index] = _scaled(digits, unit)
-            rounding = _rounding(_decimals(digits.encode()), unit, raw.metric)
+            rounding = _rounding(_decimals_of_one(digits), unit, raw.metric)
             if numbers[index] == 0.0 and rounding and unit.scaled and "." in digits:
                 numbers[index], missing[index] = None, _below(rounding, unit)
         elif text.lower() in NOT_AVAILABLE:
@@ -154,12 +169,8 @@ def _instances(text: str, unit: Unit, decimal_mark: str) -> tuple[str, Instances
     return match[1].strip(), tuple(found)
 
 
-def _decimals(digits: bytes) -> int:
-    """The fewest decimals of the cells that have any; 0 where none has."""
-    if b"." not in digits:
-        return 0
-    lengths = {len(cell) - cell.rfind(b".") - 1 for cell in digits.split(b"\n") if b"." in cell and b"e" not in cell}
-    return min(lengths, default=0)
+def _decimals_of_one(digits: str) -> int:
+    return decimals_of((digits.encode(),), ".")
 
 
 def _rounding(decimals: int, unit: Unit, metric: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appprof.report.csv_columns import RawColumn
+from appprof.report.csv_columns import RawColumn, raw_column
 from appprof.report.csv_identity import Identity, identify
 from appprof.report.csv_layout import BODY_ITEM, METRIC, NOT_METRICS, RULES, SECTION, Layout, split_cells
 from appprof.report.details_labels import metric_of
@@ -20,8 +20,8 @@ class Group:
         self.rows: list[list[bytes]] = []
 
     def columns(self) -> list[RawColumn]:
-        blobs = [b"\n".join(cells) for cells in zip(*self.rows, strict=True)]
-        return [RawColumn(*row) for row in zip(self.names, self.units, blobs, strict=True)]
+        columns = zip(*self.rows, strict=True)
+        return [raw_column(*row) for row in zip(self.names, self.units, columns, strict=True)]
 
 
 class Launch:
