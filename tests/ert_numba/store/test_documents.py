@@ -14,6 +14,7 @@ from hypothesis import given
 from ert_numba.errors import ErtError
 from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep
+from ert_numba.store import documents
 from ert_numba.store.documents import encode, load, load_any, registered, save
 
 replace = msgspec.structs.replace
@@ -118,3 +119,20 @@ def test_an_unregistered_type_is_a_mistake_of_the_programmer(tmp_path):
 
     with pytest.raises(TypeError, match="Stranger"):
         save(Stranger(), tmp_path / "stranger.json")
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A document without rules of its own, whose value may be missing."""
+
+    value: float | None
+    schema: str = "test.reading"
+    version: int = 1
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_not_a_number_never_turns_into_missing(tmp_path, monkeypatch, value):
+    monkeypatch.setattr(documents, "_TYPES", dict(documents._TYPES))
+    documents.register(documents.DocumentType(type=Reading, label="a reading", made_by="x", faults=lambda _: ()))
+    with pytest.raises(ErtError, match="JSON cannot hold"):
+        save(Reading(value=value), tmp_path / "reading.json")
+    assert load(save(Reading(value=None), tmp_path / "reading.json"), Reading).value is None
