@@ -1,0 +1,180 @@
+"""Knees and plateaus of one curve, as records: named, compared with what the system claims, with their limits."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from ert_numba.catalog.memory_levels import level_order
+from ert_numba.errors import ErtError
+from ert_numba.fit.evidence import Evidence
+from ert_numba.fit.keys import SeriesKey, parse_ceiling
+from ert_numba.fit.naming import LevelName, agrees, name_knees
+from ert_numba.fit.piecewise import Plateau, SeriesFit, SeriesKnee, fit_series
+from ert_numba.fit.roofs import physical_limit
+from ert_numba.machine import Ceiling, Knee
+from ert_numba.records import DeviceInfo
+from ert_numba.units import capacity
+
+SIZE_AXIS = "working_set_bytes"
+SIGMA_RANGE = (0.01, 0.10)  # few repeats tell little of their own scatter: no point may outweigh another a hundredfold
+
+
+class CurveReading(msgspec.Struct, frozen=True, kw_only=True):
+    """What one curve says: knees, a ceiling per named plateau, and doubts."""
+
+    knees: tuple[Knee, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """One curve's points by rising working set; ``name`` is its key as text."""
+
+    name: str
+    key: SeriesKey
+    points: list[Evidence]
+    device: DeviceInfo
+
+
+def read_curve(name: str, key: SeriesKey, evidence: list[Evidence], device: DeviceInfo) -> CurveReading:
+    """Fit the largest set of points that differ in their working set alone.
+
+    Raises ErtError where a point has no ``working_set_bytes`` or declares no work.
+    """
+    points = sorted(_largest_set(evidence), key=_size)
+    if len({_size(point) for point in points}) < 3:
+        return CurveReading(notes=(f"{name}: fewer than three working sets: nothing to fit",))
+    costs = [point.time(_amount(key, point)) for point in points]
+    sigmas = [min(max(cost.relative_sigma, SIGMA_RANGE[0]), SIGMA_RANGE[1]) for cost in costs]
+    fit = fit_series([_size(point) for point in points], [cost.value for cost in costs], sigmas)
+    workers = _workers(key, points[0], device)
+    names = name_knees([knee.capacity_bytes for knee in fit.knees], device, workers)
+    knees = tuple(_knee(key, knee, level) for knee, level in zip(fit.knees, names, strict=True))
+    curve = _Curve(name=name, key=key, points=points, device=device)
+    return CurveReading(knees=knees, ceilings=_plateau_ceilings(curve, fit, names), notes=_doubts(curve, knees))
+
+
+def _size(point: Evidence) -> float:
+    size = point.axis(SIZE_AXIS)
+    if size is None or not size > 0:
+        raise ErtError(
+            f"the sample {point.point.key}", f"it has no {SIZE_AXIS}", "Every point of a curve needs its working set"
+        )
+    return size
+
+
+def _amount(key: SeriesKey, point: Evidence) -> float:
+    amount = point.work.accesses if key.subject == "latency" else point.work.bytes_counted
+    if not amount > 0:
+        raise ErtError(
+            f"the sample {point.point.key}", "it declares no bytes or accesses", "A point of a curve must declare them"
+        )
+    return amount
+
+
+def _largest_set(evidence: list[Evidence]) -> list[Evidence]:
+    """Points of one configuration: kernels, streams or pages are never mixed in one curve."""
+    sets: dict[str, list[Evidence]] = {}
+    for one in evidence:
+        axes = {name: value for name, value in one.point.axes.items() if name != SIZE_AXIS}
+        sets.setdefault(f"{one.point.kernel} {sorted(axes.items())}", []).append(one)
+    return max(sets.values(), key=len)
+
+
+def _workers(key: SeriesKey, point: Evidence, device: DeviceInfo) -> int:
+    """How many workers fill caches with sets of their own; one where all read the same lines."""
+    if key.detail == "shared" or point.point.axes.get("shared"):
+        return 1
+    threads = point.axis("threads")
+    if threads:
+        return int(threads)
+    return 1 if key.subject == "latency" or key.scope == "core" else device.units
+
+
+def _knee(key: SeriesKey, knee: SeriesKnee, name: LevelName) -> Knee:
+    value, low, high = (size * name.sharers for size in (knee.capacity_bytes, knee.low, knee.high))
+    nominal = name.nominal_bytes
+    agreeing = None if nominal is None else agrees(nominal, value, low, high)
+    notes = []
+    if name.guess:
+        notes.append("named by order" if name.level != "unknown" else "no known cache has this capacity")
+    if name.sharers > 1:
+        notes.append(f"{name.sharers} workers shared it, {capacity(knee.capacity_bytes)} each")
+    if agreeing is False and nominal is not None:
+        notes.append(f"measured {capacity(value)} against {capacity(nominal)} nominal")
+    return Knee(
+        level=name.level,
+        capacity_bytes=value,
+        low=low,
+        high=high,
+        shape=knee.shape,
+        witness="latency" if key.subject == "latency" else "bandwidth",
+        ceiling=key.ceiling(name.level),
+        nominal_bytes=nominal,
+        agrees=agreeing,
+        note="; ".join(notes),
+    )
+
+
+def _plateau_ceilings(curve: _Curve, fit: SeriesFit, names: list[LevelName]) -> tuple[Ceiling, ...]:
+    ends = [0.0, *(knee.capacity_bytes for knee in fit.knees), math.inf]
+    levels = [*(row.level for row in names), _last_level(names, _size(curve.points[-1]), curve.device)]
+    guess = any(row.guess for row in names) or not curve.device.caches
+    note = f"plateau of {curve.name}: no point of its own" + ("; level named by order" if guess else "")
+    found = []
+    for plateau, level, start, end in zip(fit.plateaus, levels, ends[:-1], ends[1:], strict=True):
+        members = [point for point in curve.points if start < _size(point) <= end]
+        if level != "unknown" and members:
+            found.append(_plateau_ceiling(curve, curve.key.ceiling(level), plateau, members, note))
+    return tuple(found)
+
+
+def _last_level(names: list[LevelName], largest: float, device: DeviceInfo) -> str:
+    """What lies past the last knee: memory, or the next cache where the curve never outgrew it."""
+    order = level_order(device.kind, names[-1].level) if names else 0
+    outer = [row for row in device.caches if level_order(device.kind, row.level) > order]
+    outer.sort(key=lambda row: level_order(device.kind, row.level))
+    return next((row.level for row in outer if largest <= row.bytes / max(1, row.shared_by)), "DRAM")
+
+
+def _plateau_ceiling(curve: _Curve, ceiling: str, plateau: Plateau, members: list[Evidence], note: str) -> Ceiling:
+    key = parse_ceiling(ceiling)
+    value, low, high = plateau.value, plateau.low, plateau.high
+    if key.kind != "latency":
+        value, low, high = 1 / value, 1 / high, 1 / low
+    clocks = tuple(clock for point in members for clock in point.clock_hz)
+    limit = physical_limit(key, msgspec.structs.replace(members[0], clock_hz=clocks), curve.device)
+    work = members[0].work
+    axes = {axis: value for axis, value in members[0].point.axes.items() if axis != SIZE_AXIS}
+    return Ceiling(
+        key=ceiling,
+        kind=key.kind,
+        value=value,
+        low=low,
+        high=high,
+        unit=key.unit,
+        level=key.level,
+        access=key.access,
+        variant=key.variant,
+        scope=key.scope,
+        traffic_ratio=work.bytes_moved / work.bytes_counted if work.bytes_moved and work.bytes_counted else 1.0,
+        clock_hz=(min(clocks), max(clocks)) if clocks else None,
+        limit=limit,
+        impossible=limit is not None and low > limit,
+        noisy=any(point.noisy for point in members),
+        samples=sum(len(point.seconds) for point in members),
+        kernel=members[0].point.kernel,
+        conditions={**members[0].conditions, **axes},
+        note=note,
+    )
+
+
+def _doubts(curve: _Curve, knees: tuple[Knee, ...]) -> tuple[str, ...]:
+    span = f"{capacity(_size(curve.points[0]))} to {capacity(_size(curve.points[-1]))}"
+    seen = {knee.level for knee in knees}
+    missing = [row.level for row in curve.device.caches if row.level not in seen]
+    if not knees:
+        return (f"{curve.name}: no knee found from {span}",)
+    return (f"{curve.name}: shows no end of {', '.join(missing)} from {span}",) if missing else ()

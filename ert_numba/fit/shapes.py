@@ -1,0 +1,62 @@
+"""How hits fail once a working set outgrows a cache: the transition shapes, one row each.
+
+Every shape gives the share of accesses that miss, at a working set of ``ratio`` times the capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import lambertw, ndtr
+
+Array = NDArray[np.float64]
+
+
+def miss_random(ratio: Array) -> Array:
+    """Random order of access, or a policy that keeps a fixed part of a cyclic set: hits are C/S."""
+    return 1.0 - 1.0 / np.maximum(ratio, 1.0)
+
+
+def miss_cyclic(ratio: Array) -> Array:
+    """Cyclic sweep under random replacement: h = exp(-(1 - h) S/C), the root below 1, by Lambert's W."""
+    past = np.maximum(ratio, 1.0)
+    hits = -np.real(lambertw(-past * np.exp(-past), k=0)) / past
+    return np.where(ratio > 1.0, 1.0 - hits, 0.0)
+
+
+def miss_cliff(ratio: Array) -> Array:
+    """Cyclic sweep under LRU: everything hits up to the capacity, nothing past it."""
+    return (ratio > 1.0).astype(float)
+
+
+def _smeared(width: float) -> Callable[[Array], Array]:
+    def miss(ratio: Array) -> Array:
+        return np.asarray(ndtr(np.log(np.maximum(ratio, 1e-300)) / width), dtype=float)
+
+    return miss
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """``name`` as a knee reports it; ``onset`` and ``midpoint``: S/C where 5 % and half of the accesses miss.
+
+    ``sharp``: between two neighbouring sizes every capacity explains the data equally well.
+    """
+
+    name: str
+    miss: Callable[[Array], Array]
+    onset: float
+    midpoint: float
+    sharp: bool = False
+
+
+# A cliff is smeared by slices and sets of unequal load: capacities scattered (log-normally) about their median.
+SHAPES: tuple[Shape, ...] = (
+    Shape("cliff", miss_cliff, 1.0, 1.0, sharp=True),
+    Shape("cyclic", miss_cyclic, 1.026, 1.386),
+    Shape("random", miss_random, 1.053, 2.0),
+    Shape("smeared", _smeared(0.12), 0.821, 1.0),
+    Shape("smeared", _smeared(0.25), 0.663, 1.0),
+)
