@@ -41,10 +41,13 @@ def figure(name: str, alternative: str, caption: str) -> str:
 def table(name: str, head: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) -> str:
     """A table of HTML cells (escape what they hold) that scrolls by itself, with the keyboard too.
 
-    ``numbers`` are the columns that are set right; the first column heads its row.
+    ``numbers`` are the columns that are set right; the first column heads its row. A column that no row fills is
+    left out.
     """
-    heads = "".join(f'<th scope="col"{_right(index, numbers)}>{esc(text)}</th>' for index, text in enumerate(head))
-    body = "".join(f"<tr>{''.join(_cell(index, cell, numbers) for index, cell in enumerate(row))}</tr>" for row in rows)
+    cells = [list(row) for row in rows]
+    filled = [index for index in range(len(head)) if index == 0 or any(row[index] for row in cells)]
+    heads = "".join(f'<th scope="col"{_right(index, numbers)}>{esc(head[index])}</th>' for index in filled)
+    body = "".join(f"<tr>{''.join(_cell(index, row[index], numbers) for index in filled)}</tr>" for row in cells)
     return (
         f'<div class="wide" role="region" tabindex="0" aria-label="{esc(name)}"><table><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"

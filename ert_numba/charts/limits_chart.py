@@ -10,7 +10,7 @@ import altair as alt
 from ert_numba.charts import theme
 from ert_numba.charts.machine_chart import widest_scope
 from ert_numba.charts.roofline import WIDE, Size
-from ert_numba.charts.words import ceiling_words
+from ert_numba.charts.words import ceiling_words, reading_order
 from ert_numba.errors import ErtError
 from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.units import si
@@ -34,7 +34,7 @@ def limits_chart(model: MachineModel, size: Size = WIDE) -> theme.AnyChart:
     order = [value["ceiling"] for value in values]
     top = max(1.04, *(value["high"] for value in values)) + 0.01
     ticks = [0, 0.5, 1.0] if size.narrow else [tick / 10 for tick in range(11)]
-    width = size.width - (175 if size.narrow else 0)
+    width = size.width - 175 if size.narrow else size.width - 20
     scale = alt.Scale(domain=[0, top], nice=False)
     axis = alt.Axis(title="Share of the physical limit", values=ticks, format=".0%")
     x = alt.X("share:Q", scale=scale, axis=axis)
@@ -61,8 +61,10 @@ def limits_chart(model: MachineModel, size: Size = WIDE) -> theme.AnyChart:
 
 
 def limited(model: MachineModel) -> list[Ceiling]:
-    """The ceilings of the chart: compute first, then bandwidth from the core outwards."""
-    rows = [row for kind in ("compute", "bandwidth") for row in model.roofs(kind, widest_scope(model))]
+    """The ceilings of the chart: compute by format, then bandwidth from the core outwards."""
+    kind = model.device.kind
+    rows = [*model.roofs("compute", widest_scope(model)), *model.roofs("bandwidth", widest_scope(model))]
+    rows.sort(key=lambda row: (row.kind != "compute", reading_order(row, kind)))
     return [
         row for row in rows if row.limit and all(0 < v < math.inf for v in (row.limit, row.low, row.value, row.high))
     ]

@@ -152,7 +152,7 @@ def _proof_layers(points: list[ProofPoint], model: MachineModel, plane: Frame) -
     colour = alt.Color("colour:N", scale=None)
     base = theme.rows(rows)
     mark = base.mark_point(
-        filled=True, size=30 if plane.size.narrow else 60, opacity=1, stroke=theme.LIGHT["paper"], strokeWidth=0.8
+        filled=True, size=30 if plane.size.narrow else 60, opacity=1, stroke=theme.LIGHT["ink"], strokeWidth=0.7
     )
     return [
         base.mark_rule(strokeWidth=1.2, clip=True).encode(x=x, y=low, y2=alt.Y2("high:Q"), color=colour),

@@ -13,7 +13,7 @@ from ert_numba.charts.limits_chart import limited, limits_chart
 from ert_numba.charts.machine_chart import machine_chart, machine_roofs, widest_scope
 from ert_numba.charts.roofline import NARROW
 from ert_numba.charts.sweep_chart import sweep_chart
-from ert_numba.charts.words import ceiling_words, clock, interval
+from ert_numba.charts.words import ceiling_words, clock, interval, reading_order
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import AxisValue, Sweep
 from ert_numba.store.files import write_text_new
@@ -144,15 +144,12 @@ def _ceilings(model: MachineModel) -> str:
     head = ("Ceiling", "Value", "95 % interval", "Limit", "Share", "Clock", "How it was measured", "Flags")
     tables = []
     for kind, name in _KINDS:
-        rows = sorted((row for row in model.ceilings if row.kind == kind), key=lambda row: _order(row, model))
+        rows = [row for row in model.ceilings if row.kind == kind]
+        rows.sort(key=lambda row: (row.impossible, reading_order(row, model.device.kind)))
         if rows:
             cells = (_ceiling_cells(row, model) for row in rows)
             tables.append(f"<h3>{esc(name)}</h3>{table(name, head, cells, frozenset({1, 2, 3, 4, 5}))}")
     return f"<h2>Ceilings</h2>{''.join(tables)}"
-
-
-def _order(row: Ceiling, model: MachineModel) -> tuple[bool, str, int, float]:
-    return row.scope != "all", row.scope, level_order(model.device.kind, row.level or ""), -row.value
 
 
 def _ceiling_cells(row: Ceiling, model: MachineModel) -> list[str]:
@@ -167,7 +164,7 @@ def _ceiling_cells(row: Ceiling, model: MachineModel) -> list[str]:
         f"{esc(ceiling_words(row, model.device.kind))}{small}",
         esc(si(row.value, row.unit)),
         esc(interval(row.low, row.high, row.unit)),
-        esc(si(row.limit, row.unit)) if row.limit else _UNKNOWN,
+        esc(si(row.limit, row.unit)) if row.limit else "",
         f"{share:.1%}" if share else "",
         esc(clock(row) or "not measured"),
         esc("; ".join(part for part in how if part)),

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import altair as alt
+import msgspec
 
 from ert_numba.charts import theme
 from ert_numba.charts.curves import Band, Dot, Mark, Panel, panels
@@ -18,6 +19,7 @@ from ert_numba.records import Sweep
 from ert_numba.units import capacity, si
 
 _HEIGHT = {False: 360, True: 220}  # of a bandwidth and of a latency panel
+_NO_MARGIN = 180  # pixels that a roofline of this size keeps for labels and this picture does not need
 _WORKER = {"cpu": "core", "gpu": "SM"}
 _DOT_TIPS = (
     ("access", "access"), ("set", "working set"), ("best", "best"), ("middle", "median"), ("repeats", "repeats"),
@@ -38,6 +40,8 @@ def sweep_chart(sweep: Sweep, model: MachineModel, size: Size = WIDE) -> theme.A
             f"none of the {len(sweep.samples)} samples has a working set and a time",
             "Sweep the memory levels first, or plot the machine model alone",
         )
+    if not size.narrow:
+        size = msgspec.structs.replace(size, width=size.width + _NO_MARGIN)
     parts = []
     for panel in found:
         sizes = [dot.size for other in found if other.shared == panel.shared for dot in other.dots]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from ert_numba.catalog.memory_levels import level_order
+from ert_numba.catalog.precisions import PRECISIONS
 from ert_numba.charts import theme
 from ert_numba.machine import Ceiling
 from ert_numba.units import si
 
+_PRECISIONS = tuple(row.key for row in PRECISIONS)
 _SCOPES = {"core": "one core", "socket": "one socket"}
 
 
@@ -22,13 +25,27 @@ def ceiling_words(row: Ceiling, device_kind: str) -> str:
     return ", ".join(word for word in [*words, _SCOPES.get(row.scope, "")] if word)
 
 
+def reading_order(row: Ceiling, device_kind: str) -> tuple[bool, str, int, int, str, float]:
+    """How ceilings are listed: whole machine first, formats as catalogued, levels outwards, best first in each."""
+    precision = _PRECISIONS.index(row.precision) if row.precision in _PRECISIONS else len(_PRECISIONS)
+    unit = (row.path or "").split(".", maxsplit=1)[0]
+    best = -row.value if row.kind in ("compute", "bandwidth") else row.value
+    return row.scope != "all", row.scope, precision, level_order(device_kind, row.level or ""), unit, best
+
+
 def interval(low: float, high: float, unit: str) -> str:
-    return f"{si(low, unit)} to {si(high, unit)}"
+    """Both ends in one unit where that is legible, with as many digits as tell them apart: ``944 to 952 GOP/s``."""
+    for digits in (3, 4, 5, 6):
+        ends = si(low, unit, digits), si(high, unit, digits)
+        if ends[0] != ends[1]:
+            break
+    (number, first), (_, second) = (end.split(" ", maxsplit=1) for end in ends)
+    return f"{number if first == second else ends[0]} to {ends[1]}"
 
 
 def clock(row: Ceiling) -> str | None:
     """The clock beside the samples, one figure where both ends read alike; None where it was not measured."""
     if row.clock_hz is None:
         return None
-    low, high = (si(hertz, "Hz") for hertz in row.clock_hz)
-    return low if low == high else f"{low} to {high}"
+    low, high = row.clock_hz
+    return si(low, "Hz") if si(low, "Hz") == si(high, "Hz") else interval(low, high, "Hz")

@@ -1,4 +1,4 @@
-"""A headless Chromium driven by the DevTools protocol over a pair of pipes: no driver program, no socket, no package."""
+"""Headless Chromium, driven by the DevTools protocol over a pair of pipes: no driver program, no socket, no package."""
 
 from __future__ import annotations
 
