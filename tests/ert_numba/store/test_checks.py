@@ -53,7 +53,7 @@ def test_the_examples_have_no_fault():
         (sweep_with(seconds=(math.nan,)), "seconds[0] is nan"),
         (sweep_with(seconds=(math.inf,)), "seconds[0] is inf"),
         (sweep_with(seconds=(1.0,), clock_hz=(0.0,)), "clock_hz[0] is 0.0"),
-        (sweep_with(seconds=(1.0, 2.0), clock_hz=(1e9,)), "clock_hz has 1 values beside 2"),
+        (sweep_with(seconds=(1.0,), clock_hz=(1e9, 2e9)), "clock_hz has 2 values beside 1"),
         (sweep_with(work=Work()), "work declares nothing"),
         (sweep_with(work=Work(flop=1.0, bytes_moved=-1.0)), "work.bytes_moved is -1.0"),
         (sweep_with(work=Work(flop=math.inf)), "work.flop is inf"),
