@@ -1,4 +1,4 @@
-"""The frame of an ``.ncu-rep`` file: blocks of length-prefixed messages, nothing of their content but the block headers.
+"""The frame of an ``.ncu-rep`` file: blocks of length-prefixed messages. Of their content, the block headers alone.
 
     "NVR\\0"  u32 n  FileHeader[n]
     to the end:  u32 n  BlockHeader[n]  payload[BlockHeader.PayloadSize]
@@ -10,15 +10,19 @@ Integers are little endian. Sources are modules of machine code, most of a large
 from __future__ import annotations
 
 import struct
+from typing import TypeVar
 
 import msgspec
 
 from appprof.report.protobuf_wire import Damaged, fields, integer, message, text
 
+T = TypeVar("T")
+
 MAGIC = b"NVR\0"
 KINDS = ("kernel", "range", "cmdlist", "graph")
 COUNT_FIELDS = {1: "source", 2: "kernel", 7: "range", 8: "cmdlist", 9: "graph"}
-STRING_LIMIT = 5_000_000
+# More than any report has: a hostile file must not fill the memory with empty messages.
+MESSAGE_LIMIT = 2_000_000
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -36,6 +40,11 @@ class Container(msgspec.Struct):
     results: list[Result] = []
     declared: int = 0
     lost: list[str] = []
+
+    def keep(self, kept: list[T], item: T) -> None:
+        if len(kept) >= MESSAGE_LIMIT:
+            raise Damaged(f"more than {MESSAGE_LIMIT} messages of one kind")
+        kept.append(item)
 
 
 def read_container(view: memoryview) -> Container:
@@ -72,14 +81,14 @@ def _block(view: memoryview, at: int, found: Container) -> int | None:
         if number in COUNT_FIELDS:
             counts[COUNT_FIELDS[number]] = integer(value)
         elif number == 3:
-            found.sessions.append(message(value))
+            found.keep(found.sessions, message(value))
         elif number == 4:
             _strings(message(value), found)
         elif number == 5:
             payload = integer(value)
         elif number == 6:
             process = len(found.processes)
-            found.processes.append(message(value))
+            found.keep(found.processes, message(value))
     end = behind + payload
     whole = view[behind : min(end, len(view))]
     found.declared += sum(counts[kind] for kind in KINDS)
@@ -96,12 +105,10 @@ def _payload(payload: memoryview, counts: dict[str, int], process: int, found: C
             if at is None or start is None:
                 return
             if kind != "source":
-                found.results.append(Result(kind, payload[start + 4 : at], process))
+                found.keep(found.results, Result(kind, payload[start + 4 : at], process))
 
 
 def _strings(table: memoryview, found: Container) -> None:
     for number, value in fields(table):
         if number == 1:
-            found.strings.append(text(value))
-    if len(found.strings) > STRING_LIMIT:
-        raise Damaged("more names than any report has")
+            found.keep(found.strings, text(value))

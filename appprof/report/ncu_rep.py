@@ -1,0 +1,228 @@
+"""Reader of Nsight Compute's own report, ``.ncu-rep``, with nothing of NVIDIA's: on every system, to the last digit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from appprof.report.devices import PREFIX, make_device
+from appprof.report.ncu_container import Container, Result, read_container
+from appprof.report.ncu_metrics import MetricReader, Scalar, Values, unit_of
+from appprof.report.ncu_session import Process, Session, read_session
+from appprof.report.opened import whole
+from appprof.report.profile import Device, KernelProfile, NvtxRange, Private, Report, Source
+from appprof.report.protobuf_wire import Damaged, Value, fields, integer, message, text
+from ert_numba.errors import ErtError
+
+
+class Numbering(msgspec.Struct, frozen=True):
+    """Where a kind of result keeps what all kinds have; 0: it has no such field."""
+
+    metrics: int
+    nvtx: int
+    context: int
+    stream: int = 0
+    name: int = 0
+    mangled: int = 0
+    grid: int = 0
+    block: int = 0
+    clocks: int = 0
+    thread: int = 0
+
+
+NUMBERING = {
+    "kernel": Numbering(13, 21, 22, 23, name=7, mangled=5, grid=10, block=11, clocks=25, thread=1),
+    "range": Numbering(4, 10, 11),
+    "cmdlist": Numbering(4, 10, 11, 12, name=18),
+    "graph": Numbering(4, 10, 11, 12),
+}
+DEFAULT_DOMAIN = "<default domain>"
+
+
+def read_ncu_rep(path: Path) -> Report:
+    """All results of a report. What a truncated or damaged file still holds whole is read, the rest named in ``lost``.
+
+    Raises ``ErtError`` where nothing is whole.
+    """
+    with whole(path) as view:
+        try:
+            container = read_container(view)
+            session = read_session(container)
+        except Damaged as error:
+            raise ErtError(
+                f"a report of Nsight Compute in {path.name}", f"it is damaged: {error}", "Copy or collect it again"
+            ) from None
+        reader = _ResultReader(path, container, session)
+        kernels = reader.all()
+        lost = (*container.lost, *reader.lost)
+        # Nothing of the mapped file may outlive it.
+        container.results.clear()
+        container.sessions.clear()
+        container.processes.clear()
+    if not kernels:
+        found = "; ".join(lost) or "it holds no kernel"
+        raise ErtError(f"kernels in {path.name}", found, "Copy or collect the report again")
+    return Report(kernels=tuple(kernels), sources=(reader.source,), lost=lost)
+
+
+class _ResultReader:
+    """Turns results into records; shares devices and dictionaries between them."""
+
+    def __init__(self, path: Path, container: Container, session: Session) -> None:
+        self.container, self.session = container, session
+        self.source = _source(path, session)
+        self.lost: list[str] = []
+        self._metrics = MetricReader(container.strings)
+        self._devices: dict[tuple[tuple[str, Scalar], ...], Device] = {}
+        self._units: dict[tuple[str, ...], dict[str, str]] = {}
+        self._occurrences: dict[tuple[int | None, str], int] = {}
+
+    def all(self) -> list[KernelProfile]:
+        kernels = []
+        for index, result in enumerate(self.container.results):
+            try:
+                kernels.append(self._kernel(index, result))
+            except Damaged as error:
+                self.lost.append(f"result {index + 1} of {self.container.declared} is damaged: {error}")
+        return kernels
+
+    def _kernel(self, index: int, result: Result) -> KernelProfile:
+        numbering = NUMBERING[result.kind]
+        single: dict[int, Value] = {}
+        metrics: list[memoryview] = []
+        for number, value in fields(result.message):
+            if number == numbering.metrics:
+                metrics.append(message(value))
+            else:
+                single[number] = value
+        values = self._metrics.read(metrics)
+        device = self._device(values)
+        if not metrics:
+            self.lost.append(f"result {index + 1} of {self.container.declared} holds no metric")
+        nvtx = _nvtx(single.get(numbering.nvtx), _optional(single, numbering.thread))
+        name = text(single.get(numbering.name, memoryview(b""))) or _name(result.kind, nvtx)
+        process = self.session.processes[result.process] if result.process >= 0 else self.session.process
+        return KernelProfile(
+            kernel=name,
+            mangled=text(single.get(numbering.mangled, memoryview(b""))) or None,
+            kind=result.kind,
+            id=index,
+            occurrence=self._occurrence(process, name),
+            process_id=process.number if process.number is not None else self.session.process.number,
+            device=device,
+            context=_optional(single, numbering.context),
+            stream=_optional(single, numbering.stream),
+            grid=_dimensions(single.get(numbering.grid)),
+            block=_dimensions(single.get(numbering.block)),
+            nvtx=nvtx,
+            clock_locked=_clock_locked(single.get(numbering.clocks)),
+            values=values.numbers,
+            units=self._units_of(values.numbers),
+            missing=values.missing,
+            instances=values.instances,
+            texts=values.texts,
+            source=self.source,
+        )
+
+    def _device(self, values: Values) -> Device:
+        """The device of a result; its attributes are moved out of the metrics, where each result repeats them."""
+        own: dict[str, Scalar] = {}
+        for name in [name for name in values.numbers if name.startswith(PREFIX)]:
+            own[name] = values.numbers.pop(name)
+        for name in [name for name in values.texts if name.startswith(PREFIX)]:
+            own[name] = values.texts.pop(name)
+        index = own.get(PREFIX + "device_index", values.numbers.get("launch__device_id"))
+        number = int(index) if isinstance(index, float) else None
+        if number is None and len(self.session.attributes) == 1:
+            number = next(iter(self.session.attributes))
+        attributes = {**self.session.attributes.get(-1 if number is None else number, {}), **own}
+        key = tuple(attributes.items())
+        if key not in self._devices:
+            self._devices[key] = make_device(attributes, number)
+        return self._devices[key]
+
+    def _units_of(self, values: dict[str, float]) -> dict[str, str]:
+        names = tuple(values)
+        if names not in self._units:
+            self._units[names] = {name: unit_of(name) for name in names}
+        return self._units[names]
+
+    def _occurrence(self, process: Process, name: str) -> int:
+        key = (process.number, name)
+        count = self._occurrences.get(key, 0)
+        self._occurrences[key] = count + 1
+        return count
+
+
+def _source(path: Path, session: Session) -> Source:
+    processes = (session.process, *session.processes)
+    return Source(
+        label=path.name,
+        format="ncu-rep",
+        tool_version=session.tool_version,
+        created=session.created,
+        clock_control=session.option("clock-control"),
+        cache_control=session.option("cache-control"),
+        replay_mode=session.option("replay-mode"),
+        private=Private(
+            path=str(path),
+            host_names=tuple(sorted({process.host for process in processes} - {""})),
+            process_names=tuple(sorted({process.name for process in processes} - {""})),
+            command_line=session.command_line or None,
+        ),
+    )
+
+
+def _optional(single: dict[int, Value], number: int) -> int | None:
+    return integer(single[number]) if number and number in single else None
+
+
+def _dimensions(value: Value | None) -> tuple[int, int, int] | None:
+    if value is None:
+        return None
+    found = {at: integer(size) for at, size in fields(message(value)) if at in (1, 2, 3)}
+    return (found.get(1, 1), found.get(2, 1), found.get(3, 1)) if found else None
+
+
+def _clock_locked(value: Value | None) -> bool | None:
+    """Whether the clocks were held, by what the profiler did, not by what it was asked."""
+    found = dict(fields(message(value))) if value is not None else {}
+    return bool(found[2]) if 2 in found else None
+
+
+def _name(kind: str, nvtx: tuple[NvtxRange, ...]) -> str:
+    """Ranges and graphs have no name of their own: the innermost NVTX range around them serves."""
+    return f"{kind} {nvtx[-1].name}" if nvtx else kind
+
+
+def _nvtx(value: Value | None, thread: int | None) -> tuple[NvtxRange, ...]:
+    """The ranges that were open on the launching thread, outermost first; those of all threads where it has none."""
+    if value is None:
+        return ()
+    domains: dict[int, str] = {}
+    ranges: list[NvtxRange] = []
+    state = list(fields(message(value)))
+    for number, field in state:
+        if number == 1:
+            domain = dict(fields(message(field)))
+            name = text(domain.get(2, memoryview(b"")))
+            domains[integer(domain.get(1, 0))] = "" if name == DEFAULT_DOMAIN else name
+    for number, field in state:
+        if number == 2:
+            ranges.extend(_thread_ranges(message(field), domains))
+    own = tuple(row for row in ranges if row.thread == thread)
+    return own or tuple(ranges)
+
+
+def _thread_ranges(view: memoryview, domains: dict[int, str]) -> list[NvtxRange]:
+    thread, found = 0, []
+    for number, field in fields(view):
+        if number == 1:
+            thread = integer(field)
+        elif number == 2:
+            stack = list(fields(message(field)))
+            domain = next((integer(value) for at, value in stack if at == 1), 0)
+            names = [text(dict(fields(message(value))).get(1, memoryview(b""))) for at, value in stack if at == 3]
+            found += [(name, domains.get(domain, "")) for name in names]
+    return [NvtxRange(name=name, domain=domain, thread=thread) for name, domain in found]

@@ -1,0 +1,45 @@
+"""The one door to every profile format: a row a format, tried in order by what the file begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from appprof.report.foreign import refuse_foreign
+from appprof.report.ncu_container import MAGIC
+from appprof.report.ncu_csv import read_ncu_csv
+from appprof.report.ncu_rep import read_ncu_rep
+from appprof.report.opened import first_bytes
+from appprof.report.profile import Report
+from ert_numba.errors import ErtError
+
+
+class Format(msgspec.Struct, frozen=True):
+    """``begins`` looks at the file's name and its first bytes; ``read`` takes its path and the user's decimal mark."""
+
+    begins: Callable[[str, bytes], bool]
+    read: Callable[[Path, str | None], Report]
+
+
+# To add a format, write a reader that returns a Report and add its row; the CSV takes whatever nobody else knows.
+FORMATS: tuple[Format, ...] = (
+    Format(lambda _, head: head.startswith(MAGIC), lambda path, _: read_ncu_rep(path)),
+    Format(lambda _, head: True, read_ncu_csv),
+)
+
+
+def read_file(path: Path, decimal_mark: str | None = None) -> Report:
+    """Everything that one file holds. Raises ``ErtError`` for a file that is no profile, and says what it is."""
+    head = first_bytes(path)
+    if not head.strip():
+        raise ErtError(f"a profile in {path.name}", "the file is empty", "Profile again")
+    refuse_foreign(path.name, head)
+    if b"\0" in head and not head.startswith(MAGIC):
+        raise ErtError(
+            f"a profile in {path.name}",
+            "it is binary and no report of Nsight Compute, whose first bytes are NVR",
+            "Give a .ncu-rep file, or its export as CSV",
+        )
+    return next(row.read(path, decimal_mark) for row in FORMATS if row.begins(path.name, head))
