@@ -114,9 +114,9 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """All timings of one point, raw, with the conditions beside each.
 
     ``seconds[i]`` is the i-th timed call of ``work``; ``clock_hz`` are the core clocks measured beside the calls
-    (one a call; fewer where a probe failed, none where there is no probe). ``noisy`` is set by the stopping rule when the budget ended before the
-    repeats agreed. ``verified`` is the comparison with the gold value; ``code`` what the check of the
-    compiled code found.
+    (one a call; fewer where a probe failed, none where there is no probe). ``noisy`` is set by the stopping rule
+    when the budget ended before the repeats agreed. ``verified`` is the comparison with the gold value; ``code``
+    what the check of the compiled code found.
     """
 
     point: Point

@@ -210,7 +210,7 @@ metadata = st.dictionaries(known_keys | st.text(max_size=5), json_values, max_si
 entries = st.lists(st.tuples(st.text(max_size=8), st.floats(0, 1e6)), max_size=4)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(gflops=entries, gbytes=entries, shared=metadata, own=metadata, spec=entries)
 def test_any_metadata_gives_a_valid_model_or_an_error(*, gflops, gbytes, shared, own, spec, tmp_path_factory):
     document = {
