@@ -7,6 +7,7 @@ Only ``cuda.bindings`` is used, so a machine needs the driver and pip packages, 
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -81,13 +82,7 @@ class Buffer:
 
         self.size_bytes = size_bytes
         self.address = int(call(driver.cuMemAlloc, size_bytes))
-
-    def __del__(self) -> None:
-        from cuda.bindings import driver
-
-        address = getattr(self, "address", None)
-        if address is not None and driver is not None:  # both are gone at interpreter exit
-            driver.cuMemFree(address)
+        weakref.finalize(self, driver.cuMemFree, self.address).atexit = False  # the context goes with the process
 
     def fill(self, word: int) -> None:
         """Every 32-bit word to ``word``."""
@@ -150,6 +145,10 @@ class Function:
 
         key = getattr(driver.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_" + name)
         return int(call(driver.cuFuncGetAttribute, key, self._function))
+
+    @property
+    def handle(self) -> int:
+        return int(self._function)
 
     def launch(self, shape: LaunchShape, values: Sequence[int | float]) -> None:
         """Enqueue on the measuring stream."""

@@ -1,8 +1,9 @@
 """Reads of L1, L2 and device memory: 16-byte loads with a cache operator, every word added up.
 
-One kernel reads in every pattern, since the size and the strides are arguments: a slice of its own for each block, one
-buffer for all blocks, or the whole memory once. Memory holds the word index, so the sum of what was read is known
-exactly, whatever the order. ``cg`` bypasses L1; with ``ca`` the L1s of 132 SMs (33 MB) would fake an L2 of 20 TB/s.
+Memory holds the word index, so the sum of what was read is known exactly, whatever the order. ``cg`` bypasses L1; with
+``ca`` the L1s of 132 SMs (33 MB) would fake an L2 of 20 TB/s. Where all SMs read the same lines at the same moment, the
+H200 serves up to 18 TB/s, more than its L2 can send (10.3): requests merge on the way. So in the shared pattern the
+blocks start evenly spread over the buffer.
 """
 
 from __future__ import annotations
@@ -21,50 +22,96 @@ from ert_numba.kernels.ptx import asm_operation
 from ert_numba.kernels.spec import KernelSpec, Request
 from ert_numba.records import Cache, DeviceInfo, Point, Skipped, Work
 
-WORD, LOAD = 4, 16  # bytes
+WORD, LOAD, LINE = 4, 16, 128  # bytes
 
 
-def load_sum(operator: str, loads: int, stride_bytes: int) -> Callable[..., Any]:
-    """``(address) -> uint32``: ``loads`` 16-byte loads ``stride_bytes`` apart, all issued first, then added up."""
-    lines = ["{", f".reg .b32 v<{4 * loads}>;"]
+def ring_loads(operator: str, loads: int, stride_bytes: int) -> Callable[..., Any]:
+    """``(base, offset, span) -> uint32``: loads ``stride_bytes`` apart round a ring of ``span`` bytes, then their sum."""
+    lines = ["{", f".reg .b32 v<{4 * loads}>, o;", ".reg .b64 a, w;", ".reg .pred p;", "mov.b32 o, $2;"]
+    lines += [f".reg .b64 a{k};" for k in range(loads)]
     for k in range(loads):
+        lines += ["cvt.u64.u32 w, o;", f"add.s64 a{k}, $1, w;", f"add.u32 o, o, {stride_bytes};"]
+        lines += ["setp.ge.u32 p, o, $3;", "@p sub.u32 o, o, $3;"]
+    return asm_operation(_loads_and_sum(lines, operator, [f"a{k}" for k in range(loads)]), "uint32",
+                         ("int64", "uint32", "uint32"))  # fmt: skip
+
+
+def straight_loads(operator: str, loads: int, stride_bytes: int) -> Callable[..., Any]:
+    """``(address) -> uint32``: ``loads`` 16-byte loads ``stride_bytes`` apart, all issued before the first is used."""
+    lines = ["{", f".reg .b32 v<{4 * loads}>;"]
+    addresses = [f"$1+{k * stride_bytes}" for k in range(loads)]
+    return asm_operation(_loads_and_sum(lines, operator, addresses), "uint32", ("int64",))
+
+
+def _loads_and_sum(lines: list[str], operator: str, addresses: list[str]) -> str:
+    for k, address in enumerate(addresses):
         words = ",".join(f"v{4 * k + j}" for j in range(4))
-        lines.append(f"ld.global.{operator}.v4.u32 {{{words}}}, [$1+{k * stride_bytes}];")
-    lines += [f"add.u32 v0, v0, v{i};" for i in range(1, 4 * loads)]
-    return asm_operation("\n".join([*lines, "mov.u32 $0, v0;", "}"]), "uint32", ("int64",))
+        lines.append(f"ld.global.{operator}.v4.u32 {{{words}}}, [{address}];")
+    lines += [f"add.u32 v0, v0, v{i};" for i in range(1, 4 * len(addresses))]
+    return "\n".join([*lines, "mov.u32 $0, v0;", "}"])
 
 
-def make_read_kernel(operator: str, threads: int, loads: int) -> Callable[..., None]:
-    """See :func:`read_loop`; the operations are PTX."""
-    several, one = load_sum(operator, loads, threads * LOAD), load_sum(operator, 1, 0)
-    return read_loop(several, one, asm_operation("st.global.u32 [$0], $1;", None, ("int64", "uint32")), threads, loads)
+def make_ring_kernel(operator: str, threads: int, loads: int) -> Callable[..., None]:
+    """See :func:`ring_loop`; the operations are PTX."""
+    row = threads * LOAD
+    several, one = ring_loads(operator, loads, row), ring_loads(operator, 1, row)
+    return ring_loop(several, one, _store(), threads, loads)
 
 
-def read_loop(several: Any, one: Any, store: Any, threads: int, loads: int) -> Callable[..., None]:
-    """Block ``b`` reads ``[b * block_stride, + span)`` of memory in groups of ``loads`` loads a thread, ``step`` apart.
+def ring_loop(several: Any, one: Any, store: Any, threads: int, loads: int) -> Callable[..., None]:
+    """Block ``b`` reads the ring ``[b * block_stride, + span)`` of memory over and over, from ``b * first`` on.
 
-    ``first`` (bytes, a multiple of ``step``) turns the order: from ``b * first`` modulo the span to its end, then the
-    rest. ``span`` is a multiple of 16 bytes x threads; what a last group of full length would overrun is read one by one.
+    A repetition is one lap. Laps follow each other without a seam, so any multiple of 16 bytes from one group
+    (``loads`` x ``threads`` x 16) up to 2 GiB is read at full speed.
     """
     from numba import cuda
     from numba.core.types import int64, uint32
 
-    row = threads * LOAD
+    row, group = threads * LOAD, threads * LOAD * loads
 
-    def kernel(results, repetitions, memory, block_stride, span, step, first):  # type: ignore[no-untyped-def]
-        base = memory + int64(cuda.blockIdx.x) * block_stride + int64(cuda.threadIdx.x) * int64(LOAD)
-        begin = (int64(cuda.blockIdx.x) * first) % span
+    def kernel(results, repetitions, memory, block_stride, span, first):  # type: ignore[no-untyped-def]
+        block = int64(cuda.blockIdx.x)
+        base = memory + block * block_stride
+        own = int64(cuda.threadIdx.x) * int64(LOAD)
+        length = int64(span)
+        offset = uint32((block * first + own) % length)
+        total = uint32(0)
+        left = int64(repetitions) * length
+        while left >= int64(group):
+            total += several(base, offset, span)
+            offset = uint32(offset + uint32(group))
+            offset = uint32(offset - span) if offset >= span else offset
+            left -= int64(group)
+        while own < left:
+            total += one(base, offset, span)
+            offset = uint32(offset + uint32(row))
+            offset = uint32(offset - span) if offset >= span else offset
+            left -= int64(row)
+        store(results + int64(WORD) * int64(cuda.grid(1)), total)
+
+    return kernel
+
+
+def make_stream_kernel(operator: str, threads: int, loads: int) -> Callable[..., None]:
+    """See :func:`stream_loop`; the operations are PTX."""
+    return stream_loop(straight_loads(operator, loads, threads * LOAD), _store(), threads, loads)
+
+
+def stream_loop(several: Any, store: Any, threads: int, loads: int) -> Callable[..., None]:
+    """The blocks read ``span`` bytes together, group after group in turn; a repetition reads all of it once."""
+    from numba import cuda
+    from numba.core.types import int64, uint32
+
+    group = threads * LOAD * loads
+
+    def kernel(results, repetitions, memory, span):  # type: ignore[no-untyped-def]
+        begin = int64(cuda.blockIdx.x) * int64(group)
+        base = memory + int64(cuda.threadIdx.x) * int64(LOAD)
+        step = int64(cuda.gridDim.x) * int64(group)
         total = uint32(0)
         for _ in range(repetitions):
             offset = begin
-            while offset + int64(loads * row) <= span:
-                total += several(base + offset)
-                offset += step
             while offset < span:
-                total += one(base + offset)
-                offset += int64(row)
-            offset = int64(0)
-            while offset < begin:
                 total += several(base + offset)
                 offset += step
         store(results + int64(WORD) * int64(cuda.grid(1)), total)
@@ -72,33 +119,43 @@ def read_loop(several: Any, one: Any, store: Any, threads: int, loads: int) -> C
     return kernel
 
 
-def recipe(operator: str, threads: int, loads: int) -> Recipe:
+def _store() -> Callable[..., Any]:
+    return asm_operation("st.global.u32 [$0], $1;", None, ("int64", "uint32"))
+
+
+def recipe(pattern: str, operator: str, threads: int, loads: int) -> Recipe:
+    stream = pattern == "stream"
     return Recipe(
-        make=make_read_kernel,
+        make=make_stream_kernel if stream else make_ring_kernel,
         parameters={"operator": operator, "threads": threads, "loads": loads},
-        types=("int64", "int32", "int64", "int64", "int64", "int64", "int64"),
-        declared=(Declared(ptx=rf"ld\.global\.{operator}\.v4\.u32", count=1, sass=r"LDG\.E\.128"),),
+        types=("int64", "int32", "int64", "int64") if stream else ("int64", "int32", "int64", "int64", "uint32", "int64"),
+        declared=(
+            Declared(ptx=rf"ld\.global\.{operator}\.v4\.u32", count=1, at_least=loads, sass=r"LDG\.E\.128"),
+        ),
     )
 
 
 class ReadProgram(CudaProgram):
-    """One pattern over one buffer. Axes: ``pattern`` "private", "shared" or "stream"; ``working_set_bytes``."""
+    """One pattern over one buffer. Axes: ``pattern`` "private", "shared" or "stream"; ``working_set_bytes``, of one SM
+    for private lines, of the whole device otherwise.
+    """
 
     result_bytes = WORD
 
     def __init__(self, point: Point, device: DeviceInfo) -> None:
         axes = point.axes
-        self.pattern, self.loads = str(axes["pattern"]), int(axes["loads"])
-        self.total_bytes = total_bytes(point)
+        self.pattern, self.total_bytes = str(axes["pattern"]), total_bytes(point)
         blocks, threads = int(axes["blocks"]), int(axes["threads"])
+        # All of the joint memory to L1: a carve-out of 0 % still leaves what the kernel itself needs.
         shape = LaunchShape(blocks, threads, carveout_percent=0)
-        super().__init__(build_code(recipe(str(axes["operator"]), threads, self.loads), device), shape)
-        group = self.loads * threads * LOAD
-        private = self.total_bytes // blocks
-        self.strides = {
-            "private": (private, private, group, 0),
-            "shared": (0, self.total_bytes, group, group * int(axes.get("stagger", 0))),
-            "stream": (group, self.total_bytes - (blocks - 1) * group, blocks * group, 0),
+        code = recipe(self.pattern, str(axes["operator"]), threads, int(axes["loads"]))
+        super().__init__(build_code(code, device), shape)
+        own = self.total_bytes // blocks
+        first = own // LINE * LINE
+        self.geometry = {
+            "private": (own, own, 0),
+            "shared": (0, self.total_bytes, first),
+            "stream": (self.total_bytes,),
         }[self.pattern]
 
     def allocate(self) -> list[Buffer]:
@@ -107,7 +164,7 @@ class ReadProgram(CudaProgram):
         return [memory]
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
-        return (state.results.address, repetitions, state.buffers[0].address, *self.strides)
+        return (state.results.address, repetitions, state.buffers[0].address, *self.geometry)
 
     def check(self, state: CudaState) -> bool:
         state.results.fill(0xDEADBEEF)
@@ -119,16 +176,14 @@ class ReadProgram(CudaProgram):
 
 
 def total_bytes(point: Point) -> int:
-    """All bytes that the blocks read in one repetition, over distinct addresses: whole groups for every block."""
+    """Distinct bytes that all blocks together read, at least one group for each."""
     axes = point.axes
-    blocks, row = int(axes["blocks"]), int(axes["threads"]) * LOAD
+    blocks, group = int(axes["blocks"]), int(axes["threads"]) * int(axes["loads"]) * LOAD
     wanted = int(axes["working_set_bytes"])
     if axes["pattern"] == "private":
-        per_block = wanted * int(axes["units"]) // blocks
-        return max(row, per_block // row * row) * blocks
-    group = row * int(axes["loads"])
-    each = group * blocks if axes["pattern"] == "stream" else group
-    return max(each, wanted // each * each)
+        return max(group, wanted * int(axes["units"]) // blocks // LINE * LINE) * blocks
+    each = group * blocks if axes["pattern"] == "stream" else LINE
+    return max(group, each, wanted // each * each)
 
 
 def work(point: Point) -> Work:

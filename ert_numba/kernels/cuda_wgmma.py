@@ -103,7 +103,7 @@ def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
         if capability(device) != (9, 0):
             yield Skipped(what=shape.key, reason=f"wgmma is sm_90a's, this is {device.architecture}")
             continue
-        axes = {"blocks": 2 * device.units, "threads": 128, "unroll": 4, "shape": shape.ptx}
+        axes = {"blocks": device.units, "threads": 256, "unroll": 8, "shape": shape.ptx}
         yield Point(kernel="cuda_wgmma", ceiling=shape.key, axes=axes)
 
 

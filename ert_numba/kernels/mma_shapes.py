@@ -68,7 +68,7 @@ MMA_SHAPES: tuple[MmaShape, ...] = (
              kind="f64", sass="DMMA", ptx="m8n8k4.row.col.f64.f64.f64.f64", at_least=(8, 0), before=(9, 0), tiles=8),
     MmaShape(key="fp64.tensor.mma.sync", precision="fp64", m=16, n=8, k=16, a=8, b=4, c=4, one=0, operand="f64",
              kind="f64", sass="DMMA", ptx="m16n8k16.row.col.f64.f64.f64.f64", at_least=(9, 0), before=(10, 0),
-             tiles=8),
+             tiles=4),
     MmaShape(key="fp64.tensor.mma.sync", precision="fp64", m=8, n=8, k=4, a=1, b=1, c=2, one=0, operand="f64",
              kind="f64", sass="DMMA", ptx="m8n8k4.row.col.f64.f64.f64.f64", at_least=(10, 0), tiles=8),
     MmaShape(key="int8.tensor.mma.sync", precision="int8", m=8, n=8, k=16, a=1, b=1, c=2, one=_S8_ONE, kind="s32",

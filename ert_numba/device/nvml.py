@@ -1,0 +1,102 @@
+"""Power, temperature, clocks and throttle reasons by NVML: optional, matched by UUID, silent where a device has none.
+
+NVML's index is not CUDA's under CUDA_VISIBLE_DEVICES, so a device is found by its UUID. WSL, Jetson and MIG slices answer
+some questions with NotSupported: what is not known is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ert_numba.records import AxisValue
+
+# Bits of nvmlDeviceGetCurrentClocksEventReasons, from nvml.h.
+REASONS: dict[int, str] = {
+    0x1: "idle",
+    0x2: "application clocks",
+    0x4: "power cap",
+    0x8: "hardware slowdown",
+    0x10: "sync boost",
+    0x20: "thermal, software",
+    0x40: "thermal, hardware",
+    0x80: "power brake",
+    0x100: "display clocks",
+}
+HARMLESS = 0x1 | 0x2 | 0x100
+
+
+class Nvml:
+    """One GPU seen by NVML."""
+
+    def __init__(self, library: Any, handle: Any) -> None:
+        self._library, self._handle = library, handle
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        """The answer, or None where this device does not give one."""
+        function: Callable[..., Any] | None = getattr(self._library, name, None)
+        if function is None:
+            return None
+        try:
+            return function(self._handle, *arguments)
+        except self._library.NVMLError:
+            return None
+
+    def conditions(self) -> dict[str, AxisValue]:
+        """What to store beside a sample: ``power_watts``, ``temperature_celsius``, ``throttle`` (comma-separated)."""
+        found: dict[str, AxisValue] = {}
+        power = self._ask("nvmlDeviceGetPowerUsage")
+        if power is not None:
+            found["power_watts"] = power / 1000
+        temperature = self._ask("nvmlDeviceGetTemperature", 0)
+        if temperature is not None:
+            found["temperature_celsius"] = int(temperature)
+        reasons = self._ask("nvmlDeviceGetCurrentClocksEventReasons")
+        if reasons is None:
+            reasons = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons")  # the name before driver 535
+        if reasons is not None:
+            found["throttle"] = throttle_text(int(reasons))
+        return found
+
+    def properties(self) -> dict[str, str]:
+        """What a person wants to know of the device once."""
+        found: dict[str, str] = {}
+        cap = self._ask("nvmlDeviceGetEnforcedPowerLimit")
+        if cap is not None:
+            found["power cap"] = f"{cap / 1000:.0f} W"
+        generation, width = self._ask("nvmlDeviceGetMaxPcieLinkGeneration"), self._ask("nvmlDeviceGetMaxPcieLinkWidth")
+        if generation and width:
+            found["PCIe"] = f"generation {generation} x{width}"
+        ecc = self._ask("nvmlDeviceGetTotalEccErrors", 1, 0)  # uncorrected, since the driver was loaded
+        if ecc is not None:
+            found["uncorrected ECC errors"] = str(ecc)
+        return found
+
+    def pcie_bytes_per_second(self) -> float | None:
+        """One way, after line coding, of the link as it can be; packet headers take more."""
+        generation, width = self._ask("nvmlDeviceGetMaxPcieLinkGeneration"), self._ask("nvmlDeviceGetMaxPcieLinkWidth")
+        rates = {1: 0.25e9, 2: 0.5e9, 3: 8e9 * 128 / 130 / 8, 4: 16e9 * 128 / 130 / 8, 5: 32e9 * 128 / 130 / 8}
+        return rates[generation] * width if generation in rates and width else None
+
+    def other_processes(self, own: int) -> int | None:
+        """How many other processes have a context on the device; None where it is not told."""
+        processes = self._ask("nvmlDeviceGetComputeRunningProcesses")
+        return None if processes is None else sum(1 for row in processes if row.pid != own)
+
+
+def open_nvml(uuid: str) -> Nvml | None:
+    """NVML's view of the device ``GPU-…`` or ``MIG-…``; None where there is no NVML or it does not know the device."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        pynvml.nvmlInit()
+        return Nvml(pynvml, pynvml.nvmlDeviceGetHandleByUUID(uuid))
+    except pynvml.NVMLError:
+        return None
+
+
+def throttle_text(reasons: int) -> str:
+    """The reasons that cost performance, by name; empty where there are none."""
+    return ", ".join(name for bit, name in REASONS.items() if reasons & bit & ~HARMLESS)

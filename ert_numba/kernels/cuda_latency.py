@@ -1,0 +1,127 @@
+"""Latency by a pointer chase: one thread, each address the result of the load before it.
+
+The chain visits every 128-byte line of the working set once, in random order, so that neither a prefetcher nor an open
+row helps. Whole laps are timed; bracketing single loads by clock reads distorts short chains. Memory holds addresses,
+not indices, so nothing but the load is in the chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ert_numba.kernels.cuda_code import Declared
+from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
+from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code
+from ert_numba.kernels.cuda_toolchain import Recipe
+from ert_numba.kernels.ptx import asm_operation
+from ert_numba.records import DeviceInfo, Point, Work
+
+LINE = 128
+STEPS = 64  # dependent loads of one repetition
+WARM_BYTES = 96 << 20
+_SHARED_WORDS, _SHARED_STRIDE = 2048, 677  # an odd stride visits every word before it returns
+
+
+def chase_text(space: str, register: str) -> str:
+    """``STEPS`` dependent loads a repetition, from address ``$2`` on; the last address is the result."""
+    lines = ["{", f".reg .{register} a;", ".reg .s32 i;", ".reg .pred p;", f"mov.{register} a, $2;", "mov.s32 i, $1;"]
+    lines += ["LOOP_${:uid}:", *([f"ld.{space}.{register} a, [a];"] * STEPS)]
+    lines += ["sub.s32 i, i, 1;", "setp.gt.s32 p, i, 0;", "@p bra LOOP_${:uid};", f"mov.{register} $0, a;", "}"]
+    return "\n".join(lines)
+
+
+def make_global_chase(space: str) -> Callable[..., None]:
+    chase = asm_operation(chase_text(space, "b64"), "int64", ("int32", "int64"))
+    store = asm_operation("st.global.b64 [$0], $1;", None, ("int64", "int64"))
+
+    def kernel(results, repetitions, begin):  # type: ignore[no-untyped-def]
+        store(results, chase(repetitions, begin))
+
+    return kernel
+
+
+def make_shared_chase() -> Callable[..., None]:
+    from numba.core.types import int32, int64
+
+    tile = asm_operation(
+        f"{{\n.shared .align 16 .b8 tile_${{:uid}}[{4 * _SHARED_WORDS}];\nmov.u32 $0, tile_${{:uid}};\n}}", "int32", ()
+    )
+    write = asm_operation("st.shared.b32 [$0], $1;", None, ("int32", "int32"))
+    chase = asm_operation(chase_text("volatile.shared", "b32"), "int32", ("int32", "int32"))
+    store = asm_operation("st.global.b64 [$0], $1;", None, ("int64", "int64"))
+    words, stride = _SHARED_WORDS, _SHARED_STRIDE
+
+    def kernel(results, repetitions, begin):  # type: ignore[no-untyped-def]
+        address = tile()
+        for i in range(words):
+            write(address + int32(4 * i), address + int32(4 * ((i + stride) % words)))
+        store(results, int64(chase(repetitions, address + int32(begin)) - address))
+
+    return kernel
+
+
+def recipe(space: str) -> Recipe:
+    shared = space == "shared"
+    name = "volatile.shared.b32" if shared else f"{space}.b64"
+    return Recipe(
+        make=make_shared_chase if shared else make_global_chase,
+        parameters={} if shared else {"space": space},
+        types=("int64", "int32", "int64"),
+        declared=(
+            Declared(ptx="ld." + name.replace(".", r"\."), count=STEPS, sass="LDS" if shared else r"LDG\.E\.64"),
+        ),
+    )
+
+
+class ChaseProgram(CudaProgram):
+    """One chain. Axes: ``space`` "shared", "global.ca" or "global.cg"; ``working_set_bytes``; ``seed``."""
+
+    def __init__(self, point: Point, device: DeviceInfo) -> None:
+        axes = point.axes
+        self.space, self.lines = str(axes["space"]), max(2, int(axes["working_set_bytes"]) // LINE)
+        self.order = np.random.default_rng(int(axes["seed"])).permutation(self.lines)
+        self.position = 0  # in the order: each run goes on where the last ended, so a large set is never half cached
+        super().__init__(build_code(recipe(self.space), device), LaunchShape(1, 1, carveout_percent=0))
+
+    def allocate(self) -> list[Buffer]:
+        if self.space == "shared":
+            return []
+        memory = Buffer(self.lines * LINE)
+        memory.upload(chain(self.order, memory.address))
+        return [memory]
+
+    def prepare(self, worker: int) -> CudaState:
+        """A lap warms a set that a cache may hold; of a larger one a lap would take long and keep nothing."""
+        state = super().prepare(worker)
+        if self.lines * LINE <= WARM_BYTES:
+            self.run(state, -(-self.lines // STEPS))
+        return state
+
+    def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
+        begin = state.buffers[0].address + LINE * int(self.order[self.position]) if state.buffers else 0
+        self.position = (self.position + repetitions * STEPS) % self.lines
+        return (state.results.address, repetitions, begin)
+
+    def check(self, state: CudaState) -> bool:
+        repetitions = 3
+        self.run(state, repetitions)
+        found = int(state.results.download(np.int64, 1)[0])
+        if not state.buffers:
+            return found == 4 * (repetitions * STEPS * _SHARED_STRIDE % _SHARED_WORDS)
+        last = self.order[self.position]
+        return found == state.buffers[0].address + LINE * int(last)
+
+
+def chain(order: NDArray[Any], address: int) -> NDArray[np.int64]:
+    """Lines of 16 words whose first word is the address of the line that follows in ``order``, a single cycle."""
+    lines = np.zeros((len(order), LINE // 8), np.int64)
+    lines[order, 0] = address + LINE * np.roll(order, -1)
+    return lines
+
+
+def work(point: Point) -> Work:
+    return Work(accesses=float(STEPS), bytes_counted=8.0 * STEPS, bytes_moved=32.0 * STEPS)
