@@ -72,13 +72,15 @@ def document(title: str, body: str, charts: Mapping[str, tuple[AnyChart, AnyChar
         "base-uri 'none'; form-action 'none'"
     )
     specs = {name: [_page_spec(chart) for chart in pair] for name, pair in charts.items()}
+    # Named by their content, so what the wide and the narrow picture share is embedded once.
+    datasets = {key: rows for pair in specs.values() for spec in pair for key, rows in spec.pop("datasets").items()}
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{esc(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f"<title>{esc(title)}</title>\n<style>\n{_variables()}{_asset('page.css')}</style>\n</head>\n<body>\n{body}\n"
-        f'<script type="application/json" id="charts">{safe_json(specs)}</script>\n'
+        f'<script type="application/json" id="charts">{safe_json({"charts": specs, "datasets": datasets})}</script>\n'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )
 

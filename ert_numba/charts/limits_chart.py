@@ -31,14 +31,18 @@ def limits_chart(model: MachineModel, size: Size = WIDE) -> theme.AnyChart:
             "Leave this chart out; limits come from the catalogue or the device",
         )
     values = [_row(row, model, size.narrow) for row in rows]
-    order = [value["ceiling"] for value in values]
+    for row, value in zip(rows, values, strict=True):
+        # A category is a line of the chart: two ceilings of the same words must not fall into one.
+        alike = [other for other in values if other["ceiling"] == value["ceiling"]]
+        value["row"] = value["ceiling"] if len(alike) == 1 else f"{value['ceiling']} ({theme.one_line(row.key)})"
+    order = [value["row"] for value in values]
     top = max(1.04, *(value["high"] for value in values)) + 0.01
     ticks = [0, 0.5, 1.0] if size.narrow else [tick / 10 for tick in range(11)]
     width = size.width - 175 if size.narrow else size.width - 20
     scale = alt.Scale(domain=[0, top], nice=False)
     axis = alt.Axis(title="Share of the physical limit", values=ticks, format=".0%")
     x = alt.X("share:Q", scale=scale, axis=axis)
-    y = alt.Y("ceiling:N", sort=order, axis=alt.Axis(title=None, grid=False, ticks=False, labelColor=theme.LIGHT["ink"],
+    y = alt.Y("row:N", sort=order, axis=alt.Axis(title=None, grid=False, ticks=False, labelColor=theme.LIGHT["ink"],
                                                      labelLimit=150 if size.narrow else 260))  # fmt: skip
     colour = alt.Color("colour:N", scale=None)
     tips = [alt.Tooltip(f"{name}:N", title=name) for name in ("ceiling", "value", "limit", "percent")]

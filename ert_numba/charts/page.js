@@ -1,11 +1,11 @@
 // Draws every chart of the page, again when the window becomes narrow or wide. Colours are CSS variables.
-const specs = JSON.parse(document.getElementById("charts").textContent);
+const {charts, datasets} = JSON.parse(document.getElementById("charts").textContent);
 const narrow = matchMedia("(max-width: 720px)");
 const options = {renderer: "svg", ast: true, actions: false, tooltip: {disableDefaultStyle: true}};
 
 async function draw() {
-  const views = Object.entries(specs).map(([name, pair]) =>
-    window.vegaEmbed(`#chart-${name}`, pair[narrow.matches ? 1 : 0], options));
+  const views = Object.entries(charts).map(([name, pair]) =>
+    window.vegaEmbed(`#chart-${name}`, {...pair[narrow.matches ? 1 : 0], datasets}, options));
   await Promise.all(views);
   document.documentElement.dataset.charts = narrow.matches ? "narrow" : "wide";
 }

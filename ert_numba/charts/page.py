@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ert_numba.catalog.memory_levels import level_order
 from ert_numba.charts import theme
+from ert_numba.charts.curves import panels
 from ert_numba.charts.document import document, esc, figure, table
 from ert_numba.charts.export import write_image, write_vega_lite
 from ert_numba.charts.limits_chart import limited, limits_chart
@@ -44,7 +45,7 @@ def machine_page(model: MachineModel, sweep: Sweep | None = None) -> str:
         "roofline": (machine_chart(model), machine_chart(model, NARROW))
     }
     parts = [_header(model), *_doubts(model), _roofline_section(model)]
-    if sweep is not None:
+    if sweep is not None and panels(sweep, model):
         charts["working-sets"] = (sweep_chart(sweep, model), sweep_chart(sweep, model, NARROW))
         parts.append(_sweep_section(model))
     if limited(model):
@@ -91,21 +92,20 @@ def _facts(model: MachineModel) -> Iterator[tuple[str, str, str]]:
 
 def _doubts(model: MachineModel) -> Iterator[str]:
     """What a reader must know before believing a figure, above the figures."""
-    impossible = [row for row in model.ceilings if row.impossible]
-    noisy = [row for row in model.ceilings if row.noisy]
-    unverified = [row for row in model.ceilings if not row.verified]
     lines = list(model.notes)
     if model.partial:
         lines.insert(0, "The sweep was ended before it was complete: what is missing was not measured.")
-    for rows, text in (
-        (impossible, "above the physical limit, so kept out of the pictures"),
-        (noisy, "noisy: the repeats did not agree, and the interval says how far they lie apart"),
-        (unverified, "not measured by this project, only read from elsewhere"),
+    for text, rows in (
+        (
+            "Impossible (above the physical limit, so kept out of the pictures)",
+            [r for r in model.ceilings if r.impossible],
+        ),
+        ("Noisy (the repeats did not agree; the interval says by how much)", [r for r in model.ceilings if r.noisy]),
+        ("Unverified (read from elsewhere, not measured here)", [r for r in model.ceilings if not r.verified]),
     ):
         if rows:
             names = ", ".join(ceiling_words(row, model.device.kind) for row in rows[:8])
-            more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
-            lines.append(f"{len(rows)} of {len(model.ceilings)} ceilings {text}: {names}{more}.")
+            lines.append(f"{text}: {names}{f' and {len(rows) - 8} more' if len(rows) > 8 else ''}.")
     if lines:
         yield f'<h2>Read this first</h2><ul class="list">{"".join(f"<li>{esc(line)}</li>" for line in lines)}</ul>'
 

@@ -91,7 +91,7 @@ def frame(roofs: Sequence[Roof], points: Iterable[tuple[float, float]], size: Si
     dots = [(x, y) for x, y in points if x > 0 and y > 0]
     ridges = [peak / rate for peak in flats for rate in slopes] or [1.0]
     x = log_domain([*ridges, *(dot[0] for dot in dots)], "intensities", below=6, above=3)
-    floor = min(slopes, default=1.0) * x[0]
+    floor = min(slopes) * x[0] if slopes else min(flats) / 100
     tops = flats or [rate * x[1] for rate in slopes]
     y = log_domain([floor, *tops, *(dot[1] for dot in dots)], "roofs", below=1.3, above=1.8)
     return Frame(x=x, y=y, size=size)

@@ -117,7 +117,7 @@ def level_shape(key: str) -> str:
 
 def level_label(device_kind: str, key: str) -> str:
     row = LEVELS.get((device_kind, key))
-    return row.label if row else key
+    return row.label if row else one_line(key, 24)
 
 
 def precision_colour(key: str) -> str:
@@ -128,7 +128,7 @@ def precision_colour(key: str) -> str:
 
 
 def precision_label(key: str) -> str:
-    return PRECISIONS[key].label if key in PRECISIONS else key
+    return PRECISIONS[key].label if key in PRECISIONS else one_line(key, 24)
 
 
 def unit_colour(unit: str) -> str:
@@ -138,11 +138,11 @@ def unit_colour(unit: str) -> str:
 
 def access_row(key: str) -> Access:
     """The look of an access kind; one that the table lacks is drawn muted, under its own name."""
-    return _ACCESS.get(key) or Access(key=key, label=key, hue="muted", shape="stroke")
+    return _ACCESS.get(key) or Access(key=key, label=one_line(key, 24), hue="muted", shape="stroke")
 
 
 def path_label(path: str) -> str:
-    return _PATHS.get(path, path.replace(".", " "))
+    return _PATHS.get(path, one_line(path.replace(".", " "), 24))
 
 
 def recoloured(spec: Any, partner: Callable[[str], str] | None = None) -> Any:
@@ -215,7 +215,8 @@ def capacity_axis(title: str, ticks: list[float]) -> alt.Axis:
 
 def rows(values: list[dict[str, Any]]) -> alt.Chart:
     """A chart over plain rows: no data frame, no limit on their number."""
-    return alt.Chart(alt.Data(values=values))  # type: ignore[no-untyped-call]
+    # altair copies lists, deeply, at every step of building a chart; a tuple passes through.
+    return alt.Chart(alt.Data(values=tuple(values)))  # type: ignore[no-untyped-call]
 
 
 def log_scale(domain: tuple[float, float], base: float = 10) -> alt.Scale:

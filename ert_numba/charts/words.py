@@ -19,9 +19,9 @@ def ceiling_words(row: Ceiling, device_kind: str) -> str:
         words += ["2:4 sparse"] if row.sparse else []
     elif row.level:
         what = "latency" if row.kind == "latency" else theme.access_row(row.access).label if row.access else ""
-        words = [f"{theme.level_label(device_kind, row.level)} {what}".strip(), row.variant or ""]
+        words = [f"{theme.level_label(device_kind, row.level)} {what}".strip(), theme.one_line(row.variant or "", 24)]
     else:
-        words = [row.key.split("@")[0].replace(".", " ").replace("_", " ")]
+        words = [theme.one_line(row.key.split("@")[0].replace(".", " ").replace("_", " "))]
     return ", ".join(word for word in [*words, _SCOPES.get(row.scope, "")] if word)
 
 
