@@ -35,7 +35,8 @@ def read_file(path: Path, decimal_mark: str | None = None) -> Report:
     head = first_bytes(path)
     if not head.strip():
         raise ErtError(f"a profile in {path.name}", "the file is empty", "Profile again")
-    refuse_foreign(path.name, head)
+    if not head.startswith(MAGIC):  # a .ncu-repz that is a packed report, as some versions write it, is read
+        refuse_foreign(path.name, head)
     if b"\0" in head and not head.startswith(MAGIC):
         raise ErtError(
             f"a profile in {path.name}",

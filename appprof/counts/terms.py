@@ -1,0 +1,77 @@
+"""One counter in whatever form a file has it: a sum, a rate times the time, or a value per cycle times the cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+SUM, RATE, PER_CYCLE = ".sum", ".sum.per_second", ".sum.per_cycle_elapsed"
+FORM_WORDS = {SUM: "sum", RATE: "rate x time", PER_CYCLE: "per cycle x cycles"}
+
+
+class Term(msgspec.Struct, frozen=True, gc=False):
+    """``metric`` is the full name; ``cycles`` the metric that gives the cycles of its unit (PER_CYCLE alone).
+
+    ``divide`` undoes a factor that the metric has inside. ``whole``: the count is a whole number of events.
+    """
+
+    metric: str
+    form: str
+    weight: float = 1.0
+    cycles: str = ""
+    divide: float = 1.0
+    fused: bool = False
+
+    def count(self, values: Mapping[str, float], seconds: float) -> float:
+        """The number of events, before the weight: exact where the file is, since events are whole."""
+        value = values[self.metric] / self.divide
+        if self.form == SUM:
+            return value
+        return float(round(value * self._factor(values, seconds)))
+
+    def error(self, rounding: Mapping[str, float], values: Mapping[str, float], seconds: float) -> float:
+        """How far the count may be off by the file's decimals, weighted."""
+        own = rounding.get(self.metric, 0.0)
+        if not own:
+            return 0.0
+        factor = 1.0 if self.form == SUM else self._factor(values, seconds)
+        return own / self.divide * factor * self.weight
+
+    def _factor(self, values: Mapping[str, float], seconds: float) -> float:
+        if self.form == RATE:
+            return seconds
+        cycles = values[self.cycles]
+        return cycles * seconds if self.cycles.endswith(".per_second") else cycles
+
+
+def unit_of_counter(base: str) -> str:
+    """The hardware unit that a counter belongs to: ``lts`` of ``derived__lts__lts2xbar_bytes``."""
+    return base.removeprefix("derived__").split("__", 1)[0]
+
+
+def find_term(
+    base: str, names: Collection[str], has_time: bool, weight: float = 1.0, fused: bool = False
+) -> Term | None:
+    """The counter in the best form that the file has; None where it has none that can be used."""
+    if base + SUM in names:
+        return Term(base + SUM, SUM, weight, fused=fused)
+    if base + RATE in names and has_time:
+        return Term(base + RATE, RATE, weight, fused=fused)
+    cycles = find_cycles(unit_of_counter(base), names, has_time)
+    if base + PER_CYCLE in names and cycles:
+        return Term(base + PER_CYCLE, PER_CYCLE, weight, cycles, fused=fused)
+    return None
+
+
+def find_cycles(unit: str, names: Collection[str], has_time: bool) -> str:
+    """The metric that gives a unit's cycles: their average, never their maximum, which is up to 0.3 % too high."""
+    average = f"{unit}__cycles_elapsed.avg"
+    if average in names:
+        return average
+    rate = f"{average}.per_second"
+    return rate if rate in names and has_time else ""
+
+
+def forms_of(terms: Collection[Term]) -> str:
+    return ", ".join(dict.fromkeys(FORM_WORDS[term.form] for term in terms))

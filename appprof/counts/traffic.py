@@ -1,0 +1,100 @@
+"""Bytes by level, each by a definition that is named with it, and the times and clocks that rates need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+from appprof.counts.record import Origin, Quantity, Traffic
+from appprof.counts.terms import Term, find_term, forms_of
+from appprof.metrics import BYTE_COUNTERS, BYTE_DEFINITIONS, CLOCKS, TIMES, TMA_BYTES, ByteCounter, Capability
+
+TMA_FROM: Capability = (9, 0)
+# Without TMA, what L2 gives the SMs passes L1: an L1 count below this share of it has missed most of the traffic.
+L1_SHARE_OF_L2 = 0.5
+
+
+class TrafficPlan(msgspec.Struct, frozen=True):
+    definition: str
+    terms: tuple[Term, ...]
+    bound: str
+    origin: Origin
+
+    def traffic(self, values: Mapping[str, float], rounding: Mapping[str, float], seconds: float) -> Traffic:
+        return Traffic(
+            level=BYTE_DEFINITIONS[self.definition].level,
+            definition=self.definition,
+            value=sum(term.count(values, seconds) * term.weight for term in self.terms),
+            rounding=sum(term.error(rounding, values, seconds) for term in self.terms) if rounding else 0.0,
+            bound=self.bound,
+            origin=self.origin,
+        )
+
+
+class TimePlan(msgspec.Struct, frozen=True):
+    metric: str
+    divided_by: str | None
+    origin: Origin
+
+    def seconds(self, values: Mapping[str, float], rounding: Mapping[str, float]) -> Quantity | None:
+        divisor = 1.0 if self.divided_by is None else values[self.divided_by]
+        if not divisor or not values[self.metric]:
+            return None
+        value = values[self.metric] / divisor
+        error = rounding.get(self.metric, 0.0) / divisor
+        if self.divided_by is not None:
+            error += value * rounding.get(self.divided_by, 0.0) / divisor
+        return Quantity(value=value, rounding=error, origin=self.origin)
+
+
+def plan_time(names: Collection[str]) -> TimePlan | None:
+    for metric, divisor in TIMES:
+        if metric in names and (divisor is None or divisor in names):
+            used = (metric,) if divisor is None else (metric, divisor)
+            return TimePlan(metric, divisor, Origin(metrics=used, form="sum" if divisor is None else "cycles / clock"))
+    return None
+
+
+def plan_clocks(names: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """(unit, metric of its clock) for every unit whose clock the file has."""
+    found = ((unit, next((name for name in metrics if name in names), "")) for unit, metrics in CLOCKS.items())
+    return tuple((unit, metric) for unit, metric in found if metric)
+
+
+def plan_traffic(names: Collection[str], has_time: bool) -> tuple[TrafficPlan, ...]:
+    """One plan for each definition that the file has anything of: the first row that is whole, else a half."""
+    plans = []
+    for definition in BYTE_DEFINITIONS:
+        rows = [row for row in BYTE_COUNTERS if row.definition == definition]
+        found = [(row, _terms(row, names, has_time)) for row in rows]
+        whole = next((terms for row, terms in found if len(terms) == len(row.names)), None)
+        terms = whole or next((terms for _, terms in found if terms), ())
+        if terms:
+            origin = Origin(metrics=tuple(term.metric for term in terms), form=forms_of(terms))
+            plans.append(TrafficPlan(definition, terms, "exact" if whole else "lower", origin))
+    return tuple(plans)
+
+
+def _terms(row: ByteCounter, names: Collection[str], has_time: bool) -> tuple[Term, ...]:
+    found = (find_term(name, names, has_time, row.weight) for name in row.names)
+    return tuple(term for term in found if term is not None)
+
+
+def why_l1_is_blind(chip: Capability | None, values: Mapping[str, float], rows: Collection[Traffic]) -> str:
+    """The reason why L1's count of a kernel must not be drawn; empty where it may be."""
+    if chip is not None and chip < TMA_FROM:
+        return ""
+    tma = [values[f"{name}.sum"] for name in TMA_BYTES if f"{name}.sum" in values]
+    if sum(tma) > 0:
+        return f"the tensor memory accelerator moved {sum(tma):.0f} B past the L1 counters"
+    if len(tma) == len(TMA_BYTES):
+        return ""
+    seen = {row.definition: row.value for row in rows}
+    l1, l2 = seen.get("L1.tag", seen.get("L1.wb")), seen.get("L2.sm", seen.get("L2.in"))
+    if l1 is not None and l2 is not None and l1 < L1_SHARE_OF_L2 * l2:
+        return (
+            f"L1 counted {l1:.0f} B and L2 gave the SMs {l2:.0f} B: most of the traffic passed L1 by "
+            "(tensor memory accelerator)"
+        )
+    return ""
