@@ -151,9 +151,10 @@ def _decode(path: Path, data: bytes, version: int | None, row: DocumentType, ask
             f"{path} has version {version} of {row.schema}, made by a newer ert_numba (this one knows {row.version})"
         )
         raise ErtError(asked, found, "Upgrade: pip install --upgrade ert-numba")
+    old = msgspec.json.decode(data)
     try:
-        newer = upgrade(msgspec.json.decode(data), row.schema, version, row.version)
-    except (LookupError, TypeError, AttributeError) as error:  # a step read a field that the old format must have
+        newer = upgrade(old, row.schema, version, row.version)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:  # a step missed a field of the old format
         raise ErtError(
             asked, f"{path} is no whole document of version {version}: {error!r}", _EDITED.format(made_by=row.made_by)
         ) from error

@@ -25,6 +25,14 @@ def test_an_error_survives_the_way_from_a_worker_process(kind, code):
     assert (str(again), again.remedy, again.exit_code) == ("a: b. c", "c", code)
 
 
+def test_text_out_of_a_hostile_file_is_shown_tame():
+    error = ErtError("a", "\x1b[2Jfield \u202e\x07" + "x" * 10_000, "Do:\n  this")
+    assert error.found.startswith("?[2Jfield ??xxx")
+    assert len(error.found) < 1600
+    assert error.remedy == "Do:\n  this"
+    assert pickle.loads(pickle.dumps(error)).found == error.found
+
+
 def test_the_exit_codes_are_distinct_and_none_is_typers_own():
     codes = [code for _, code in FAMILY]
     assert len(set(codes)) == len(codes)

@@ -26,6 +26,8 @@ def rename_text(document):
 
 
 def add_colour(document):
+    if "colour" in document:
+        raise ValueError("a colour before there were any")
     return document | {"colour": "black"}
 
 
@@ -76,6 +78,7 @@ def test_a_file_of_any_version_loads_as_todays(tmp_path, old):
     ("old", "found"),
     [
         ({"version": 1}, "no whole document of version 1: KeyError\\('text'\\)"),
+        ({"version": 2, "body": "x", "colour": "?"}, "no whole document of version 2: ValueError"),
         ({"version": 1, "text": 5}, r"Expected `str`, got `int` - at `\$\.body`"),
         ({"version": 2, "body": "x", "more": 1}, "unknown field `more`"),
         ({"version": 0, "text": "x"}, "version 0 of test.note, which never was"),
