@@ -25,11 +25,7 @@ INSTRUCTIONS, HALF_FMA = f"{TENSOR_INSTRUCTIONS}.sum", f"{TENSOR_HALF_FMA}.sum"
 SHARES = tuple(f"{name}.avg.pct_of_peak_sustained_{span}" for name in TENSOR_SHARES for span in ("active", "elapsed"))
 # A share of the tensor pipe's peak below this is noise of a kernel's prologue.
 SHARE_PERCENT = 1.0
-HALF_OPS = tuple(
-    f"{unit}__sass_thread_inst_executed_op_{op}_pred_on.sum"
-    for unit in ("smsp", "sm")
-    for op in ("hfma", "hmul", "hadd")
-)
+LEAST_HALF_FLOP_OF_A_WARP = 2 * 32
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -40,16 +36,19 @@ class Evidence(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-def tensor_evidence(kernel: str, chip: Capability | None, values: Mapping[str, float]) -> Evidence:
-    """What the instruction count, the pipe's share and, last, the kernel's name say."""
+def tensor_evidence(kernel: str, chip: Capability | None, values: Mapping[str, float], half_flop: float) -> Evidence:
+    """What the instruction count, the pipe's share and, last, the kernel's name say.
+
+    ``half_flop`` are the ordinary packed-half FLOP, which some chips execute in the tensor pipe.
+    """
     count = values.get(INSTRUCTIONS)
     if count is not None:
         matrix = count - values.get(HALF_FMA, 0.0)
         if matrix <= 0:
             return Evidence(ran=False, idle=True)
-        if HALF_FMA in values or not _may_be_halves(chip, count, values):
+        if HALF_FMA in values or not _may_be_halves(chip, count, half_flop):
             return Evidence(ran=True, idle=False, why=f"{INSTRUCTIONS} counted {matrix:.0f} instructions")
-    elif not _any_halves(values):
+    elif not half_flop:
         shares = [(name, values[name]) for name in SHARES if values.get(name, 0.0) > SHARE_PERCENT]
         if shares:
             return Evidence(ran=True, idle=False, why=f"{shares[0][0]} is {shares[0][1]:.1f} %")
@@ -58,16 +57,10 @@ def tensor_evidence(kernel: str, chip: Capability | None, values: Mapping[str, f
     return Evidence(ran=False, idle=False)
 
 
-def _may_be_halves(chip: Capability | None, count: float, values: Mapping[str, float]) -> bool:
-    """Whether packed-half instructions of the ordinary kind explain the tensor pipe's count."""
-    if chip is not None and chip not in HALF_FMA_CHIPS:
-        return False
-    threads = sum(values.get(name, 0.0) for name in HALF_OPS)
-    return count <= threads
-
-
-def _any_halves(values: Mapping[str, float]) -> bool:
-    return any(values.get(name, 0.0) for name in HALF_OPS)
+def _may_be_halves(chip: Capability | None, count: float, half_flop: float) -> bool:
+    """Whether packed-half instructions of the ordinary kind explain the tensor pipe's count of warp instructions."""
+    could = chip is None or chip in HALF_FMA_CHIPS
+    return could and count <= half_flop / LEAST_HALF_FLOP_OF_A_WARP
 
 
 @lru_cache(maxsize=10_000)

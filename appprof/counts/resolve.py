@@ -90,7 +90,8 @@ def apply(plan: Plan, kernel: KernelProfile) -> Counts:
     seconds = time.value if time is not None else 0.0
     flop = [found for part in plan.vector if (found := part.flop(values, rounding, seconds)) is not None]
     tensor = plan.tensor.flop(values, rounding, seconds) if plan.tensor.counted else []
-    evidence = tensor_evidence(kernel.kernel, plan.chip, values)
+    half_flop = sum(row.value for row in flop if row.precision == "fp16")
+    evidence = tensor_evidence(kernel.kernel, plan.chip, values, half_flop)
     warnings = list(plan.warnings)
     volta = None if plan.tensor.counted else volta_flop(kernel.kernel, plan.chip, values)
     if volta is not None:
@@ -124,7 +125,8 @@ def _traffic(
 
 def _status(plan: Plan, tensor: list[Flop], evidence: Evidence, by_volta: bool) -> tuple[str, str]:
     """Whether the sum of what was counted is the work: (status, reason)."""
-    if evidence.ran and not tensor and not by_volta:
+    counted_all = by_volta or (plan.tensor.counted and not plan.tensor.lacking)
+    if evidence.ran and not tensor and not counted_all:
         return "unknown", f"the tensor cores ran ({evidence.why}) and their operations were not counted"
     if not plan.vector and not plan.tensor.counted and not by_volta:
         return "unknown", "no FLOP counter is in the file"

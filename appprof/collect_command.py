@@ -1,0 +1,33 @@
+"""The exact ``ncu`` command that collects what a profile lacks, for the chip in hand. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+from appprof.counts.ask import ask_for_all
+from appprof.counts.record import Absent
+from appprof.metrics import Capability
+
+PROGRAM = ("your_program", "and", "its", "arguments")
+
+
+def collect_command(
+    chip: Capability | None, metrics: Iterable[str] = (), program: Sequence[str] = PROGRAM, report: str = "profile"
+) -> str:
+    """One line for a shell. ``metrics`` default to everything that a hierarchical roofline needs on ``chip``.
+
+    Clocks are left as they run, since the roofs are measured so; the report keeps every digit, unlike a CSV.
+    """
+    names = tuple(dict.fromkeys(metrics)) or ask_for_all(chip)
+    words = ["ncu", "--clock-control", "none", "--metrics", ",".join(names), "-o", report, *program]
+    return shlex.join(words)
+
+
+def command_for(absent: Iterable[Absent], chip: Capability | None) -> str | None:
+    """The command that fills these gaps; None where the chip has no counter that would."""
+    names = [name for row in absent for name in row.ask]
+    if not names:
+        return None
+    # A time belongs to the run it was taken in: it is collected again with whatever is counted.
+    return collect_command(chip, ("gpu__time_duration.sum", *names))
