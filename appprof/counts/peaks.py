@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from appprof.counts.record import Origin
-from appprof.counts.terms import unit_of_counter
+from appprof.metric_terms import unit_of_counter
 from appprof.metrics import BYTE_COUNTERS, BYTE_DEFINITIONS, CLOCKS, VECTOR_OPS, Capability
 from appprof.metrics_tensor import TENSOR_COUNTERS, TensorCounter
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from appprof.counts.record import Flop, Origin
-from appprof.counts.terms import Term, find_term, forms_of
+from appprof.metric_terms import Term, find_term, forms_of
 from appprof.metrics_tensor import TENSOR_COUNTERS, Capability, TensorCounter
 
 # A remainder below this share of its aggregate is what passes that saw different launches leave, no third instruction.

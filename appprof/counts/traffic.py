@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from appprof.counts.record import Origin, Quantity, Traffic
-from appprof.counts.terms import Term, find_term, forms_of
+from appprof.metric_terms import Term, find_term, forms_of
 from appprof.metrics import BYTE_COUNTERS, BYTE_DEFINITIONS, CLOCKS, TIMES, TMA_BYTES, ByteCounter, Capability
 
 TMA_FROM: Capability = (9, 0)

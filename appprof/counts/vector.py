@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from appprof.counts.record import Flop, Origin
-from appprof.counts.terms import PER_CYCLE, Term, find_cycles, find_term, forms_of
+from appprof.metric_terms import PER_CYCLE, Term, find_cycles, find_term, forms_of
 from appprof.metrics import VECTOR_OPS, Capability, VectorOp
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from appprof.report.foreign import refuse_foreign
+from appprof.report.join import join_reports
 from appprof.report.ncu_container import MAGIC
 from appprof.report.ncu_csv import read_ncu_csv
 from appprof.report.ncu_rep import read_ncu_rep
@@ -28,6 +30,30 @@ FORMATS: tuple[Format, ...] = (
     Format(lambda _, head: head.startswith(MAGIC), lambda path, _: read_ncu_rep(path)),
     Format(lambda _, head: True, read_ncu_csv),
 )
+
+
+def read_report(paths: Sequence[Path], decimal_mark: str | None = None) -> Report:
+    """Everything that one or several files hold; files of one run that hold different metrics are joined.
+
+    Raises ``ErtError`` for a file that is no profile. Each file's ``Source.label`` is made unique.
+    """
+    reports, labels = [], set[str]()
+    for path in paths:
+        report = read_file(path, decimal_mark)
+        label, number = path.name, 1
+        while label in labels:
+            number += 1
+            label = f"{path.name} ({number})"
+        labels.add(label)
+        reports.append(report if number == 1 else _labelled(report, label))
+    return reports[0] if len(reports) == 1 else join_reports(reports)
+
+
+def _labelled(report: Report, label: str) -> Report:
+    source = replace(report.sources[0], label=label)
+    return replace(
+        report, sources=(source,), kernels=tuple(replace(kernel, source=source) for kernel in report.kernels)
+    )
 
 
 def read_file(path: Path, decimal_mark: str | None = None) -> Report:
