@@ -115,7 +115,7 @@ def _load(path: Path, wanted: DocumentType | None) -> msgspec.Struct:
         raise ErtError(asked, f"{path}: {error}", _EDITED.format(made_by=made_by)) from error
     except msgspec.DecodeError as error:
         raise ErtError(asked, f"{path} is no whole JSON: {error}", _BROKEN.format(made_by=made_by)) from error
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError as error:  # from msgspec before 0.23
         raise ErtError(asked, f"{path} is no UTF-8 text: {error}", _BROKEN.format(made_by=made_by)) from error
     except RecursionError as error:
         raise ErtError(asked, f"{path} is nested too deeply", "Check that it is the right file") from error

@@ -97,7 +97,7 @@ def _decode(path: Path) -> _Roofline:
         raise ErtError(_ASKED, f"{path}: {error}", _REMEDY) from error
     except msgspec.DecodeError as error:
         raise ErtError(_ASKED, f"{path} is no whole JSON: {error}", _REMEDY) from error
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError as error:  # from msgspec before 0.23
         raise ErtError(_ASKED, f"{path} is no UTF-8 text: {error}", _REMEDY) from error
     except RecursionError as error:
         raise ErtError(_ASKED, f"{path} is nested too deeply", _REMEDY) from error

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ FOLDER = Path("results") / "schema"
 def schema_of(row: DocumentType) -> dict[str, Any]:
     """The JSON Schema (2020-12) of one document; its own name and version are the only ones it accepts."""
     (reference,), definitions = msgspec.json.schema_components([row.type], ref_template="#/$defs/{name}")
+    for definition in definitions.values():
+        # msgspec before 0.23 keeps the indentation of the source, which Python 3.13 has stripped already.
+        definition["description"] = inspect.cleandoc(definition.get("description", ""))
     root = definitions[row.type.__name__]
     root["properties"]["schema"] = {"const": row.schema}
     root["properties"]["version"] = {"const": row.version}
