@@ -73,7 +73,7 @@ def document(title: str, body: str, charts: Mapping[str, tuple[AnyChart, AnyChar
     )
     specs = {name: [_page_spec(chart) for chart in pair] for name, pair in charts.items()}
     # Named by their content, so what the wide and the narrow picture share is embedded once.
-    datasets = {key: rows for pair in specs.values() for spec in pair for key, rows in spec.pop("datasets").items()}
+    datasets = {key: rows for pair in specs.values() for spec in pair for key, rows in spec.pop("datasets", {}).items()}
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{esc(policy)}">\n'

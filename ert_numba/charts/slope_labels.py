@@ -14,7 +14,7 @@ import msgspec
 from ert_numba.charts.labels import text_width
 from ert_numba.charts.roofline import Frame, Label, Roof, segment
 
-_STEP = 6.0  # pixels between two places that are tried
+_STEP = 6.0  # pixels between two places that are tried, and between two labels in a row
 _LIFT = 4.0  # pixels between a roof and the edge of its label
 # What a place costs, in pixels of distance from the wished one; a label on a label is never taken.
 _COST_SLOPE, _COST_FLAT, _COST_DOT, _COST_LIMIT = 4000.0, 500.0, 120.0, 60.0
@@ -28,8 +28,8 @@ class _Box(msgspec.Struct, frozen=True):
 
     def touches(self, other: _Box) -> bool:
         return (
-            self.along < other.along + other.length
-            and other.along < self.along + self.length
+            self.along < other.along + other.length + _STEP
+            and other.along < self.along + self.length + _STEP
             and abs(self.across - other.across) < (self.height + other.height) / 2
         )
 

@@ -35,10 +35,11 @@ def reading_order(row: Ceiling, device_kind: str) -> tuple[bool, str, int, int, 
 
 def interval(low: float, high: float, unit: str) -> str:
     """Both ends in one unit where that is legible, with as many digits as tell them apart: ``944 to 952 GOP/s``."""
-    for digits in (3, 4, 5, 6):
-        ends = si(low, unit, digits), si(high, unit, digits)
-        if ends[0] != ends[1]:
+    ends = si(low, unit), si(high, unit)
+    for digits in (4, 5, 6):
+        if ends[0] != ends[1] or low == high:
             break
+        ends = si(low, unit, digits), si(high, unit, digits)
     (number, first), (_, second) = (end.split(" ", maxsplit=1) for end in ends)
     return f"{number if first == second else ends[0]} to {ends[1]}"
 
