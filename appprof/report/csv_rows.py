@@ -6,6 +6,7 @@ counting quotes proves that it gives what a CSV reader would; every other line g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from ert_numba.errors import ErtError
 LINE_LIMIT = 64 << 20
 CONTINUATION_LIMIT = 200  # physical lines in one logical line
 SEPARATOR = b'","'
+CUT_ROW = re.compile(rb'"\d+"(?:,|$)')
 MESSAGES_KEPT = 1000
 
 
@@ -67,6 +69,7 @@ class RowScanner:
         self._table: Table | None = None
         self._trailers: tuple[bytes, ...] = ()
         self._guess = 1
+        self._ends_at_value = False
         self._open: list[bytes] = []  # the lines so far of a row whose quotes are not closed
 
     def feed(self, lines: list[bytes]) -> None:
@@ -127,8 +130,13 @@ class RowScanner:
             self.noise += 1
         elif raw.count(b'"') % 2:
             self._open = [raw]
+        elif self._ends_at_value and raw.endswith(b","):
+            self.lost.append(f"one row, cut before its value: {_text(raw)[:60]!r}")
         elif not self._table.add_cells(split_cells(_text(raw), self.layouts[-1].delimiter)):
-            self.noise += 1
+            if CUT_ROW.match(raw):
+                self.lost.append(f"one row, too short: {_text(raw)[:60]!r}")
+            else:
+                self.noise += 1
 
     def _continue(self, raw: bytes) -> None:
         """A cell may hold line ends; a row whose quotes never close must not swallow the file."""
@@ -153,8 +161,10 @@ class RowScanner:
         self._table = self.make_table(layout)
         self._guess = 1
         self._trailers = ()
+        self._ends_at_value = False
         if layout.is_long and layout.is_regular:
             behind = layout.width - layout.columns[METRIC[2]] - 1
+            self._ends_at_value = not behind
             # Metric rows of a page with rules end in one bare comma, or are padded with empty cells.
             self._trailers = (b'"',) if not behind else (b'",', b'"' + b',""' * behind, b'"' + b"," * behind)
 

@@ -25,8 +25,9 @@ NANOSECONDS = 1e9
 # Base units by what a name says of its counter; the first row that matches. Rollups come behind.
 UNIT_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"gpu__time_"), "s"),
-    (re.compile(r".*(?:_pct|_rate\b|throughput|\.pct|\.ratio_pct)"), "%"),
-    (re.compile(r".*__(?:[a-z0-9_]*_)?cycles"), "cycle"),
+    (re.compile(r".*(?:_pct|hit_rate|throughput)"), "%"),
+    (re.compile(r".*__warps"), "warp"),
+    (re.compile(r".*__(?:[a-z0-9_]*_)?cycles|.*writeback_active"), "cycle"),
     (re.compile(r".*(?:__|_)sectors?(?:_|$)"), "sector"),
     (re.compile(r".*(?:__|_)bytes(?:_|$)"), "B"),
     (re.compile(r".*sass_data_bytes"), "B"),

@@ -37,6 +37,7 @@ NUMBERING = {
     "cmdlist": Numbering(4, 10, 11, 12, name=18),
     "graph": Numbering(4, 10, 11, 12),
 }
+LOST_LINES = 20
 DEFAULT_DOMAIN = "<default domain>"
 
 
@@ -73,6 +74,7 @@ class _ResultReader:
         self.container, self.session = container, session
         self.source = _source(path, session)
         self.lost: list[str] = []
+        self._unsaid = 0
         self._metrics = MetricReader(container.strings)
         self._devices: dict[tuple[tuple[str, Scalar], ...], Device] = {}
         self._units: dict[tuple[str, ...], dict[str, str]] = {}
@@ -84,8 +86,16 @@ class _ResultReader:
             try:
                 kernels.append(self._kernel(index, result))
             except Damaged as error:
-                self.lost.append(f"result {index + 1} of {self.container.declared} is damaged: {error}")
+                self._lose(f"result {index + 1} of {self.container.declared} is damaged: {error}")
+        if self._unsaid:
+            self.lost.append(f"{self._unsaid} results more are damaged")
         return kernels
+
+    def _lose(self, line: str) -> None:
+        if len(self.lost) < LOST_LINES:
+            self.lost.append(line)
+        else:
+            self._unsaid += 1
 
     def _kernel(self, index: int, result: Result) -> KernelProfile:
         numbering = NUMBERING[result.kind]
@@ -96,10 +106,12 @@ class _ResultReader:
                 metrics.append(message(value))
             else:
                 single[number] = value
+        if not metrics and numbering.name not in single:
+            raise Damaged("it holds neither a metric nor a name")
         values = self._metrics.read(metrics)
         device = self._device(values)
         if not metrics:
-            self.lost.append(f"result {index + 1} of {self.container.declared} holds no metric")
+            self._lose(f"result {index + 1} of {self.container.declared} holds no metric")
         nvtx = _nvtx(single.get(numbering.nvtx), _optional(single, numbering.thread))
         name = text(single.get(numbering.name, memoryview(b""))) or _name(result.kind, nvtx)
         process = self.session.processes[result.process] if result.process >= 0 else self.session.process
