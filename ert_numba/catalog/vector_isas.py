@@ -20,6 +20,7 @@ class VectorIsa(msgspec.Struct, frozen=True, kw_only=True):
     bits: int
     registers: int
     accumulators: tuple[int, ...]  # counts worth trying for an FMA peak, best guess first
+    chains: int  # pipes x latency: the fewest independent chains that fill the units
     has_fma: bool
     register_pattern: str  # a full-width vector register
     fma_pattern: str
@@ -58,7 +59,8 @@ VECTOR_ISAS: tuple[VectorIsa, ...] = (
         features=("avx512f", "avx512vl", "avx512dq", "avx512bw"),
         bits=512,
         registers=32,
-        accumulators=(12, 10, 16, 24),
+        accumulators=(16, 12, 10, 24),
+        chains=8,
         has_fma=True,
         **_x86(r"%zmm", "v"),
     ),
@@ -70,6 +72,7 @@ VECTOR_ISAS: tuple[VectorIsa, ...] = (
         bits=256,
         registers=16,
         accumulators=(12, 10),
+        chains=8,
         has_fma=True,
         **_x86(r"%ymm", "v"),
     ),
@@ -81,8 +84,9 @@ VECTOR_ISAS: tuple[VectorIsa, ...] = (
         bits=128,
         registers=16,
         accumulators=(12, 10),
+        chains=8,
         has_fma=False,
-        **_x86(r"%xmm", ""),
+        **_x86(r"%xmm", "v?"),
     ),
     VectorIsa(
         key="neon",
@@ -92,6 +96,7 @@ VECTOR_ISAS: tuple[VectorIsa, ...] = (
         bits=128,
         registers=32,
         accumulators=(24, 16, 20, 28),
+        chains=16,
         has_fma=True,
         register_pattern=r"\b[vq]\d+",
         fma_pattern=r"\bfmla\s+v\d+\.(2d|4s|8h)",

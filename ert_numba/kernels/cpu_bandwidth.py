@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 
 from ert_numba.catalog.vector_isas import BY_KEY as ISA
 from ert_numba.kernels.cpu_compile import CompiledKernel, compile_kernel
@@ -28,22 +28,20 @@ READ_STREAMS = (1, 2, 4, 8)
 OTHER_STREAMS = (1, 4)
 
 
-def _variants(access: Access, level: str, quick: bool) -> Iterator[tuple[int, str]]:
+def _variants(access: Access, level: str, scope: str, quick: bool) -> Iterator[tuple[int, str]]:
     """(streams, page size) worth trying for an access at a level, the likely best first."""
     if quick:
         yield (2 if level != "DRAM" else 4), "huge"
         return
     for streams in READ_STREAMS if not access.writes else OTHER_STREAMS:
         yield streams, "huge"
-    if level == "DRAM" and access.key in ("read", "triad_nt"):
+    if level == "DRAM" and not scope and access.key in ("read", "triad_nt"):
         yield 4, "small"
 
 
 def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
     isa = host_isa(device).key
     for scope, threads in scopes(device, request):
-        if scope == "@core" and request.quick:
-            continue
         for level, size in level_sizes(device, threads).items():
             if not request.wants_level(level):
                 continue
@@ -55,7 +53,7 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
                         what=f"{level}.{access.key}", reason="non-temporal stores leave the caches: their rate is DRAM's"
                     )
                     continue
-                for streams, page in _variants(access, level, request.quick):
+                for streams, page in _variants(access, level, scope, request.quick):
                     axes: dict[str, AxisValue] = {"streams": streams, "page": page, "threads": threads, "isa": isa}
                     yield Point(
                         kernel="cpu_bandwidth",
@@ -65,7 +63,7 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
         if scope == "@core" and not request.levels:
             yield from _remote(device, isa, threads)
         if not scope and not request.levels:
-            sizes = request.sizes or curve_sizes(device, threads, 2)
+            sizes = request.sizes or curve_sizes(device, threads, 1 if request.quick else 2)
             axes = {"streams": CURVE_STREAMS, "page": "huge", "threads": threads, "isa": isa}
             for size in sizes:
                 yield Point(kernel="cpu_bandwidth", ceiling="curve.read", axes={**axes, "working_set_bytes": size})
@@ -101,7 +99,7 @@ def _work(point: Point) -> Work:
     return Work(bytes_counted=counted, bytes_moved=counted * access.traffic_ratio)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(access_key: str, isa_key: str, streams: int) -> tuple[CompiledKernel, str, bool]:
     access, isa = BY_KEY[access_key], ISA[isa_key]
     kernel = compile_kernel(emit_stream(access, isa, streams))

@@ -6,9 +6,8 @@ the ``update`` access, which moves bytes in the same mix and does no arithmetic.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from llvmlite import ir
@@ -30,14 +29,6 @@ INNER = 16  # multiply-adds a vector in one turn of the inner loop
 STREAMS = {"DRAM": 4, "L3": 4}  # as the roof's best; one stream elsewhere
 
 
-def vectors_of(isa: VectorIsa) -> int:
-    """Vectors in flight at once: chains for two pipes of latency 4 and more, with registers left for the operands.
-
-    24 reach the write-back rate of L1 (355 GB/s on a Golden Cove core); 12 reach 310 there.
-    """
-    return 24 if isa.registers >= 32 else 12
-
-
 def steps_of(intensity: float) -> int:
     """Multiply-adds per element, 2 FLOP each; 0 stands for the single addition of 1/16 FLOP/byte."""
     return int(intensity * BYTES_PER_ELEMENT) // 2
@@ -47,7 +38,7 @@ def emit_intensity(isa: VectorIsa, steps: int, streams: int) -> vir.Emitter:
     """``repetitions`` passes over ``bytes`` bytes, in place, over ``streams`` parts."""
     vector = vir.vector_type(isa, "fp64")
     operation = BY_CEILING["fp64.vector.fma" if isa.has_fma else "fp64.vector.add"]
-    per_stream = vectors_of(isa) // streams
+    per_stream = isa.chains // streams
 
     def emit(builder: ir.IRBuilder, repetitions: ir.Value, address: ir.Value, size: ir.Value) -> ir.Value:
         factor = vir.splat(builder, vir.run_time_scalar(builder, FACTOR, vir.DOUBLE), vector.count)
@@ -88,7 +79,7 @@ def emit_intensity(isa: VectorIsa, steps: int, streams: int) -> vir.Emitter:
 def check_code(isa: VectorIsa, steps: int, streams: int, assembly: str) -> str:
     """Multiply-adds (or additions), loads and stores of full width, as declared."""
     pattern = (isa.fma_pattern if isa.has_fma else isa.multiply_pattern) if steps else isa.add_pattern
-    vectors = vectors_of(isa) // streams * streams
+    vectors = isa.chains // streams * streams
     # The inner loop of constant trip count may be unrolled in full: whole multiples are right either way.
     return ", ".join(
         (
@@ -117,7 +108,7 @@ def verify(isa: VectorIsa, steps: int, streams: int, kernel: CompiledKernel) -> 
 
 
 def block_bytes(isa: VectorIsa, streams: int) -> int:
-    return isa.bytes * (vectors_of(isa) // streams) * streams
+    return isa.bytes * (isa.chains // streams) * streams
 
 
 def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
@@ -153,7 +144,7 @@ def _work(point: Point) -> Work:
     return Work(flop=moved * intensity, bytes_counted=moved, bytes_moved=moved)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(isa_key: str, steps: int, streams: int) -> tuple[CompiledKernel, str, bool]:
     isa = ISA[isa_key]
     kernel = compile_kernel(emit_intensity(isa, steps, streams))

@@ -55,20 +55,20 @@ def run_time_scalar(builder: ir.IRBuilder, value: float, kind: ir.Type) -> ir.Va
 
 
 def sum_of_lanes(builder: ir.IRBuilder, vectors: list[ir.Value]) -> ir.Value:
-    """All lanes of all vectors added up, as a double: the way by which every chain reaches the result."""
-    doubles = []
+    """All lanes of all vectors added up in double precision: the way by which every chain reaches the result."""
+    wide = ir.VectorType(DOUBLE, vectors[0].type.count)
+    total: ir.Value | None = None
     for vector in vectors:
-        for lane in range(vector.type.count):
-            element = builder.extract_element(vector, ir.Constant(I32, lane))
-            if isinstance(element.type, ir.IntType):
-                element = builder.sitofp(element, DOUBLE)
-            elif element.type != DOUBLE:
-                element = builder.fpext(element, DOUBLE)
-            doubles.append(element)
-    total = doubles[0]
-    for value in doubles[1:]:
-        total = builder.fadd(total, value)
-    return total
+        if isinstance(vector.type.element, ir.IntType):
+            vector = builder.sitofp(vector, wide)
+        elif vector.type != wide:
+            vector = builder.fpext(vector, wide)
+        total = vector if total is None else builder.fadd(total, vector)
+    lanes = [builder.extract_element(total, ir.Constant(I32, lane)) for lane in range(wide.count)]
+    result = lanes[0]
+    for value in lanes[1:]:
+        result = builder.fadd(result, value)
+    return result
 
 
 def registers(builder: ir.IRBuilder, values: list[ir.Value]) -> list[ir.Value]:

@@ -42,9 +42,12 @@ def level_sizes(device: DeviceInfo, threads: int) -> dict[str, int]:
     """
     sizes: dict[str, int] = {}
     before = 0
-    for cache in sorted(device.caches, key=lambda cache: cache.level):
+    ordered = sorted(device.caches, key=lambda cache: cache.level)
+    for cache in ordered:
         half = share_bytes(cache, threads) // 2
-        size = half if cache.shared_by <= 2 or not before else min(half, 4 * before)
+        # The outermost cache has neighbours (other machines' cores, if this one is virtual) even where none is seen.
+        private = cache.shared_by <= 1 and (not before or cache is not ordered[-1])
+        size = half if private else min(half, 4 * before or half)
         if size > before:  # else the inner levels hold it all: nothing of this one could be seen
             sizes[cache.level] = size
         before = share_bytes(cache, threads)
@@ -54,7 +57,7 @@ def level_sizes(device: DeviceInfo, threads: int) -> dict[str, int]:
 
 def curve_sizes(device: DeviceInfo, threads: int, per_octave: int) -> tuple[int, ...]:
     """Log-spaced working sets of one worker, from well inside the first cache to well past the last."""
-    largest = 2 * dram_bytes(device, threads)
+    largest = dram_bytes(device, threads)
     sizes = []
     size = float(SMALLEST_BYTES)
     while size < largest:

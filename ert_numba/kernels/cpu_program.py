@@ -56,9 +56,9 @@ def scopes(device: DeviceInfo, request: Request) -> Iterator[tuple[str, int]]:
     ``device.units`` is the number of physical cores that may be used; one worker runs on each.
     """
     everyone = request.threads or device.units
-    if everyone > 1:
+    if everyone > 1 and not request.quick:
         yield "@core", 1
-    if device.sockets > 1 and everyone == device.units:
+    if device.sockets > 1 and everyone == device.units and not request.quick:
         yield "@socket", device.units // device.sockets
     yield "", everyone
 

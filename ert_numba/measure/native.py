@@ -1,0 +1,75 @@
+"""The timed region of a CPU worker as one native call: wait for the start, probe the clock, work, probe again.
+
+Python's own overhead and the scheduling of its threads stay outside; all workers read the same monotonic clock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+CLOCK_MONOTONIC = 1  # Linux; the clock behind time.monotonic_ns()
+
+
+@intrinsic  # type: ignore[misc]
+def _now(typing_context: Any) -> Any:
+    """Nanoseconds of CLOCK_MONOTONIC."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        i32, i64 = ir.IntType(32), ir.IntType(64)
+        spec = ir.LiteralStructType([i64, i64])
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(i32, [i32, spec.as_pointer()]), "clock_gettime"
+        )
+        slot = cgutils.alloca_once(builder, spec)
+        builder.call(function, [i32(CLOCK_MONOTONIC), slot])
+        seconds = builder.load(cgutils.gep_inbounds(builder, slot, 0, 0))
+        nanoseconds = builder.load(cgutils.gep_inbounds(builder, slot, 0, 1))
+        return builder.add(builder.mul(seconds, i64(1_000_000_000)), nanoseconds)
+
+    return types.int64(), generate
+
+
+@intrinsic  # type: ignore[misc]
+def _call(typing_context: Any, function: Any, repetitions: Any, address: Any, size: Any) -> Any:
+    """Call ``double f(i64, i64, i64)`` at an address."""
+    signature = types.float64(types.int64, types.int64, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        i64 = ir.IntType(64)
+        # A C function of numba's returns its value plainly; see cpu_compile.compile_kernel.
+        kind = ir.FunctionType(ir.DoubleType(), [i64, i64, i64])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), list(arguments[1:]))
+
+    return signature, generate
+
+
+@njit(
+    types.float64(
+        types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64[::1]
+    ),
+    nogil=True,
+)  # type: ignore[misc]
+def timed_call(
+    kernel: int, repetitions: int, address: int, size: int, probe: int, probe_repetitions: int, start_ns: int, marks: Any
+) -> float:
+    """Run a kernel between two clock probes; ``marks`` receives six times in ns: both probes' and the work's ends.
+
+    Returns the kernel's value, so that nothing can be left out.
+    """
+    while _now() < start_ns:
+        pass
+    marks[0] = _now()
+    total = _call(probe, probe_repetitions, 0, 0)
+    marks[1] = _now()
+    marks[2] = marks[1]
+    value = _call(kernel, repetitions, address, size)
+    marks[3] = _now()
+    marks[4] = marks[3]
+    total += _call(probe, probe_repetitions, 0, 0)
+    marks[5] = _now()
+    return value + 0.0 * total

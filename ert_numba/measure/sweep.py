@@ -1,0 +1,205 @@
+"""The only loop: visit every point in rounds until each has settled or the time is spent.
+
+Noise on a shared machine comes in phases of seconds, so repeats made at one moment agree and may all be slow. Hence rounds:
+each point is visited at several moments. After the first round only the contenders of each ceiling go on, and new
+sizes are put between those where a curve falls: the budget buys accuracy where it counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ert_numba.errors import ErtError
+from ert_numba.kernels.spec import CompiledCodeMismatch, KernelSpec
+from ert_numba.measure.refine import contenders, finer_sizes
+from ert_numba.measure.stopping import Settled
+from ert_numba.measure.timers import Bench, Timer
+from ert_numba.records import AxisValue, Point, Sample, Skipped, Work
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """How much to measure. ``visit_seconds`` is spent at a point in one round, at least ``visit_repeats`` calls."""
+
+    budget_seconds: float
+    visit_seconds: float = 0.015
+    visit_repeats: int = 3
+    rounds: int = 12
+    least_visits: int = 3
+    costly_seconds: float = 0.25  # a call longer than this is made once a visit, one of a fifth of it twice
+    rule: Settled = Settled(tolerance=0.01, agreeing=5, least=8, most=60)
+    refine_points: int = 14
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """Where a sweep stands: for a person to look at."""
+
+    label: str
+    round: int
+    done: int
+    of: int
+    seconds_spent: float
+    budget_seconds: float
+
+
+@dataclass
+class Track:
+    """What has been gathered of one point so far."""
+
+    spec: KernelSpec
+    point: Point
+    seconds: list[float] = field(default_factory=list)
+    clocks: list[float] = field(default_factory=list)
+    steal: float = 0.0
+    visits: int = 0
+    repetitions: int | None = None
+    work: Work = Work()
+    verified: bool | None = None
+    code: str = ""
+    conditions: dict[str, AxisValue] = field(default_factory=dict)
+
+    def rate(self) -> float:
+        """The best so far, in work per second (accesses per second for a latency)."""
+        amount = self.work.flop or self.work.bytes_counted or self.work.accesses
+        return amount / min(self.seconds)
+
+    def sample(self, rule: Settled) -> Sample:
+        return Sample(
+            point=self.point,
+            work=self.work,
+            seconds=tuple(self.seconds),
+            clock_hz=tuple(self.clocks),
+            steal_seconds=self.steal,
+            noisy=not rule.settled(self.seconds),
+            verified=self.verified,
+            code=self.code,
+            conditions=self.conditions,
+        )
+
+
+@dataclass
+class Outcome:
+    """What a sweep gathered; ``partial`` when it was interrupted before every point had been visited."""
+
+    samples: list[Sample] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    partial: bool = False
+
+
+Listener = Callable[[Progress], None]
+
+
+def plan_points(
+    kernels: Iterable[KernelSpec], offered: Callable[[KernelSpec], Iterable[Point | Skipped]], done: Iterable[str]
+) -> tuple[list[Track], list[Skipped]]:
+    """The points that the kernels offer, less those whose key is ``done`` (a resumed sweep)."""
+    tracks: list[Track] = []
+    skipped: list[Skipped] = []
+    finished = set(done)
+    for spec in kernels:
+        for item in offered(spec):
+            if isinstance(item, Skipped):
+                skipped.append(item)
+            elif item.key not in finished:
+                tracks.append(Track(spec, item))
+    return tracks, skipped
+
+
+def measure(tracks: Sequence[Track], timer: Timer, plan: Plan, listener: Listener, started: float) -> Outcome:
+    """Visit the points in rounds. ``started`` is the time.monotonic() from which the budget counts.
+
+    Ctrl-C ends the loop; what was measured comes back, marked partial if a point was never visited.
+    """
+    outcome = Outcome()
+    active = list(tracks)
+    every = list(tracks)
+    try:
+        for number in range(plan.rounds):
+            for position, track in enumerate(active):
+                spent = time.monotonic() - started
+                if number and spent >= plan.budget_seconds:
+                    break
+                listener(Progress(track.point.ceiling, number, position, len(active), spent, plan.budget_seconds))
+                refusal = _visit(track, timer, plan)
+                if refusal is not None:
+                    outcome.skipped.append(refusal)
+            if number == 0:
+                every += _finer(every, plan)
+            active = [track for track in _go_on(every) if not _finished(track, plan)]
+            if not active or time.monotonic() - started >= plan.budget_seconds:
+                break
+    except KeyboardInterrupt:
+        outcome.partial = True
+    refused = {row.what for row in outcome.skipped}
+    outcome.samples = [track.sample(plan.rule) for track in every if track.seconds]
+    missed = [track for track in every if not track.seconds and track.point.key not in refused]
+    outcome.partial = outcome.partial and bool(missed)
+    return outcome
+
+
+def _finished(track: Track, plan: Plan) -> bool:
+    return track.visits >= plan.least_visits and plan.rule.finished(track.seconds)
+
+
+def _go_on(tracks: Sequence[Track]) -> list[Track]:
+    """Every point of a series, and of each ceiling those that may still win it; unvisited ones first."""
+    by_ceiling: dict[str, list[Track]] = {}
+    for track in tracks:
+        if track.seconds or not track.visits:
+            by_ceiling.setdefault(track.point.ceiling, []).append(track)
+    chosen: list[Track] = []
+    for ceiling, rivals in by_ceiling.items():
+        if ceiling.startswith(("curve.", "intensity.")) or not all(track.seconds for track in rivals):
+            chosen += rivals
+        else:
+            chosen += [rivals[index] for index in contenders([track.rate() for track in rivals])]
+    return sorted(chosen, key=lambda track: track.visits > 0)
+
+
+def _finer(tracks: Sequence[Track], plan: Plan) -> list[Track]:
+    """New points of each curve where it falls, as copies of its first point with another size."""
+    curves: dict[str, list[Track]] = {}
+    for track in tracks:
+        if track.point.ceiling.startswith("curve.") and track.seconds:
+            curves.setdefault(track.point.ceiling, []).append(track)
+    added = []
+    for rows in curves.values():
+        sizes = [int(row.point.axes["working_set_bytes"]) for row in rows]
+        for size in finer_sizes(sizes, [row.rate() for row in rows], plan.refine_points):
+            model = rows[0]
+            axes = {**model.point.axes, "working_set_bytes": size}
+            added.append(Track(model.spec, Point(kernel=model.point.kernel, ceiling=model.point.ceiling, axes=axes)))
+    return added
+
+
+def _visit(track: Track, timer: Timer, plan: Plan) -> Skipped | None:
+    """Open the point, time it for its share of a round, note the conditions; a refusal comes back with its reason."""
+    track.visits += 1
+    try:
+        bench = timer.open(track.spec, track.point, track.repetitions)
+    except CompiledCodeMismatch as mismatch:
+        return Skipped(what=track.point.key, reason=f"the compiled code is not the declared one: {mismatch}")
+    except ErtError as error:
+        return Skipped(what=track.point.key, reason=str(error))
+    steal = timer.steal_seconds()
+    _repeat(track, bench, plan)
+    track.steal += timer.steal_seconds() - steal
+    track.repetitions = int(bench.conditions.get("repetitions", 1))
+    track.work, track.code, track.conditions = bench.work, bench.code, bench.conditions
+    track.verified = bench.verified if track.verified is None else track.verified and bench.verified
+    return None
+
+
+def _repeat(track: Track, bench: Bench, plan: Plan) -> None:
+    began = time.monotonic()
+    for repeat in range(plan.rule.most):
+        timing = bench.once()
+        track.seconds.append(timing.seconds)
+        if timing.clock_hz is not None:
+            track.clocks.append(timing.clock_hz)
+        wanted = 1 if timing.seconds > plan.costly_seconds else 2 if timing.seconds > plan.costly_seconds / 5 else plan.visit_repeats
+        if repeat + 1 >= wanted and time.monotonic() - began >= plan.visit_seconds:
+            return
