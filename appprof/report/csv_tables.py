@@ -82,7 +82,7 @@ class LongTable:
         names, units = flat[0::3], flat[1::3]
         last = place.last
         if last is None or last.names != names or last.units != units:
-            if b"" in names:  # a rule's row
+            if not all(map(bytes.strip, names)):  # a rule's row
                 return False
             last = place.last = Spelled(names, units, self._group(place, tuple(names), tuple(units)))
         self._launch(int(number), place).parts.append((last.group, len(last.group.rows)))
@@ -115,8 +115,8 @@ class LongTable:
         key = (place.section, place.body, names, units)
         group = self._groups.get(key)
         if group is None:
-            spelled = tuple(metric_of(place.section, _text(name), place.body) for name in names)
-            group = self._groups[key] = Group(spelled, tuple(map(_text, units)))
+            spelled = tuple(metric_of(place.section, _text(name).strip(), place.body) for name in names)
+            group = self._groups[key] = Group(spelled, tuple(_text(unit).strip() for unit in units))
             self.groups.append(group)
         return group
 

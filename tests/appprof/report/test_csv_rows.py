@@ -1,0 +1,116 @@
+"""The quick way through the rows gives what the exact way gives, for every file it agrees to take."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from appprof.report.csv_layout import Layout
+from appprof.report.csv_rows import RowScanner, line_batches
+from appprof.report.csv_tables import LongTable, make_table
+from appprof.report.ncu_csv import read_ncu_csv
+
+NAMES = ["ID", "Process ID", "Kernel Name", "Section Name", "Metric Name", "Metric Unit", "Metric Value"]
+RULES = ["Rule Name", "Rule Description"]
+# The alphabet of what breaks parsers that split instead of reading.
+CELLS = st.text(alphabet="ab\",\n\r;'\\ =é", max_size=6)
+
+
+class Exact(RowScanner):
+    """Never takes the quick way."""
+
+    def _quick(self, lines: list[bytes], index: int) -> int:
+        return 0
+
+
+def scanned(kind: type[RowScanner], data: bytes, chunk: int) -> list[tuple[Any, ...]]:
+    tables: list[Any] = []
+
+    def make(layout: Layout) -> Any:
+        tables.append(make_table(layout))
+        return tables[-1]
+
+    scanner = kind(make)
+    for lines in line_batches(data[at : at + chunk] for at in range(0, len(data), chunk)):
+        scanner.feed(lines)
+    scanner.finish()
+    found = []
+    for table in tables:
+        for launch in table.launches:
+            metrics: list[Any] = []
+            for group, row in launch.parts:
+                metrics += zip(group.names, group.units, group.rows[row], strict=True)
+            found.append((launch.id, launch.identity, metrics, launch.advice))
+    return found
+
+
+def as_csv(rows: list[list[str]], ends: str, trailing: bool) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    for row in rows:
+        writer.writerow(row)
+    text = out.getvalue()
+    if trailing:
+        head, _, body = text.partition("\n")
+        text = head + "\n" + "".join(f"{line},\n" for line in body.splitlines())
+    return text.replace("\n", ends).encode()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), CELLS, CELLS, CELLS, CELLS, st.integers(1, 4)), max_size=8),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+    st.sampled_from([16, 64, 1 << 18]),
+)
+def test_quick_and_exact_agree(
+    launches: list[tuple[int, str, str, str, str, int]], ends: str, ragged: bool, chunk: int
+) -> None:
+    rows = [NAMES + (RULES if ragged else [])]
+    for number, kernel, section, name, value, repeats in launches:
+        rows += [[str(number), "7", kernel, section, f"{name}{at}", "byte", value] for at in range(repeats)]
+    data = as_csv(rows, ends, ragged and "\n" not in "".join(cell for row in rows for cell in row))
+    assert scanned(RowScanner, data, chunk) == scanned(Exact, data, chunk)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_quick_and_exact_agree_on_damaged_files(data: st.DataObject) -> None:
+    rows = [NAMES] + [["0", "7", "k<int>", "s", f"m{at}", "byte", str(at)] for at in range(6)]
+    rows += [["1", "7", 'k "x", y', "s", f"m{at}", "byte", "1,000"] for at in range(6)]
+    content = bytearray(as_csv(rows, "\n", False))
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(60, len(content) - 1))
+        content[at : at + data.draw(st.integers(0, 3))] = data.draw(
+            st.sampled_from([b'"', b",", b"\n", b'""', b"", b"x"])
+        )
+    assert scanned(RowScanner, bytes(content), 1 << 18) == scanned(Exact, bytes(content), 1 << 18)
+
+
+def test_the_quick_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the tests above would compare a thing with itself."""
+    taken = []
+    original = LongTable.add_block
+
+    def counted(self: LongTable, prefix: bytes, flat: list[bytes]) -> bool:
+        taken.append(len(flat) // 3)
+        return original(self, prefix, flat)
+
+    monkeypatch.setattr(LongTable, "add_block", counted)
+    rows = [NAMES] + [[str(at // 5), "7", "k", "s", f"m{at % 5}", "byte", "1"] for at in range(50)]
+    scanned(RowScanner, as_csv(rows, "\n", False), 1 << 18)
+    assert sum(taken) == 50
+    assert max(taken) == 5
+
+
+def test_cells_cut_by_chunks_of_any_size(h200: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = read_ncu_csv(h200 / "micro_stdout.csv")
+    for size in (1, 7, 100, 4096):
+        monkeypatch.setattr("appprof.report.opened.CHUNK_BYTES", size)
+        assert read_ncu_csv(h200 / "micro_stdout.csv") == whole
