@@ -21,6 +21,9 @@ from ert_numba.measure.timers import Bench, Timer
 from ert_numba.records import AxisValue, Point, Sample, Skipped, Work
 
 
+SERIES = ("curve.", "intensity.")  # keys whose every point counts: no point of a series competes with another
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """How much to measure. ``visit_seconds`` is spent at a point in one round, at least ``visit_repeats`` calls."""
 
@@ -114,13 +117,13 @@ def measure(tracks: Sequence[Track], timer: Timer, plan: Plan, listener: Listene
     Ctrl-C ends the loop; what was measured comes back, marked partial if a point was never visited.
     """
     outcome = Outcome()
-    active = list(tracks)
+    active = _first_of_each(tracks)
     every = list(tracks)
     try:
         for number in range(plan.rounds):
             for position, track in enumerate(active):
                 spent = time.monotonic() - started
-                if number and spent >= plan.budget_seconds:
+                if spent >= plan.budget_seconds:
                     break
                 listener(Progress(track.point.ceiling, number, position, len(active), spent, plan.budget_seconds))
                 refusal = _visit(track, timer, plan)
@@ -133,11 +136,33 @@ def measure(tracks: Sequence[Track], timer: Timer, plan: Plan, listener: Listene
                 break
     except KeyboardInterrupt:
         outcome.partial = True
-    refused = {row.what for row in outcome.skipped}
     outcome.samples = [track.sample(plan.rule) for track in every if track.seconds]
-    missed = [track for track in every if not track.seconds and track.point.key not in refused]
+    missed = [track for track in every if not track.visits]
     outcome.partial = outcome.partial and bool(missed)
+    outcome.skipped += _not_reached(missed, outcome, plan)
     return outcome
+
+
+def _first_of_each(tracks: Sequence[Track]) -> list[Track]:
+    """In the given order, but one point of each ceiling before any second one: a budget that ends early costs variants."""
+    seen: dict[str, int] = {}
+    ranked = []
+    for track in tracks:
+        rank = seen.get(track.point.ceiling, 0)
+        seen[track.point.ceiling] = rank + 1
+        series = track.point.ceiling.startswith(SERIES)
+        ranked.append((bool(rank) and not series, track))
+    return [track for _, track in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _not_reached(missed: Sequence[Track], outcome: Outcome, plan: Plan) -> list[Skipped]:
+    """What ended without a single sample, by ceiling."""
+    reached = {sample.point.ceiling for sample in outcome.samples}
+    why = "interrupted before its turn" if outcome.partial else (
+        f"the budget of {plan.budget_seconds:.0f} s ended before its turn: ask for more with --budget"
+    )
+    names = dict.fromkeys(track.point.ceiling for track in missed if track.point.ceiling not in reached)
+    return [Skipped(what=name, reason=why) for name in names]
 
 
 def _finished(track: Track, plan: Plan) -> bool:
@@ -152,7 +177,7 @@ def _go_on(tracks: Sequence[Track]) -> list[Track]:
             by_ceiling.setdefault(track.point.ceiling, []).append(track)
     chosen: list[Track] = []
     for ceiling, rivals in by_ceiling.items():
-        if ceiling.startswith(("curve.", "intensity.")) or not all(track.seconds for track in rivals):
+        if ceiling.startswith(SERIES) or not all(track.seconds for track in rivals):
             chosen += rivals
         else:
             chosen += [rivals[index] for index in contenders([track.rate() for track in rivals])]

@@ -23,6 +23,7 @@ from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 from ert_numba.units import capacity
 
 CALL_SECONDS = 3e-3  # long against the skew of the workers' starts (some 10 us), short against a neighbour's burst
+WARM_SECONDS, WARM_CALL, WARM_AGREEING, WARM_TOLERANCE = 1.0, 100, 6, 1.01
 START_NS, START_NS_PER_WORKER = 60_000, 30_000  # how far ahead a common start is set: a thread's wake-up
 
 
@@ -90,8 +91,21 @@ class CpuTimer:
             )
         self.team = Team([row.cpu for row in placement[:workers]])
         self.probe = self.team.run(lambda worker: make_probe(host_isa(device)), 1)[0]
+        self.team.run(self._warm, workers)
         self._steal_start = _steal_seconds()
         self._granted: dict[str, bool] = {}  # by page kind: reading it takes some 10 ms
+
+    def _warm(self, worker: Worker) -> None:
+        """Wide vectors until the clock is flat, for a second at most: a resting core's clock rises over some 100 ms."""
+        began = time.monotonic()
+        clocks: list[float] = []
+        while time.monotonic() - began < WARM_SECONDS:
+            start = time.monotonic_ns()
+            self.probe.kernel(WARM_CALL * self.probe.repetitions)
+            clocks.append(WARM_CALL * self.probe.clock_hz(time.monotonic_ns() - start))
+            last = clocks[-WARM_AGREEING:]
+            if len(last) == WARM_AGREEING and max(last) <= min(last) * WARM_TOLERANCE:
+                return
 
     def open(self, spec: KernelSpec, point: Point, repetitions: int | None) -> CpuBench:
         program = spec.build(point, self.device)

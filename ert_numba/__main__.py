@@ -1,0 +1,13 @@
+"""``python -m ert_numba``."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    from ert_numba.cli import app
+
+    app(prog_name="python -m ert_numba")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""The stages as functions: what the commands do, for Python programs and notebooks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ert_numba.errors import ErtError
+from ert_numba.kernels.spec import Request
+from ert_numba.machine import MachineModel
+from ert_numba.records import Skipped, Sweep
+
+DEFAULT_BUDGET_SECONDS = 33.0
+QUICK_BUDGET_SECONDS = 9.0
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One sweep with what was made of it; ``files`` by what they are (sweep, machine, page, roofline, curves)."""
+
+    sweep: Sweep
+    model: MachineModel
+    folder: Path | None
+    files: dict[str, Path]
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> object:
+        return chart(self.model)._repr_mimebundle_(include, exclude)
+
+
+def sweep(
+    request: Request | None = None,
+    *,
+    backend: str = "auto",
+    device: int = 0,
+    budget_seconds: float | None = None,
+    results: Path | str | None = RESULTS,
+    resume: Path | str | None = None,
+    full_provenance: bool = False,
+    listener: Callable[[object], None] | None = None,
+) -> Run:
+    """Measure a machine: plan, measure, fit, save and draw.
+
+    ``request`` says what to measure (all by default), ``budget_seconds`` for how long, ``results`` where a folder for the
+    run is made (None: nothing is saved). ``resume`` goes on with an interrupted sweep. ``listener`` is called with
+    ``measure.sweep.Progress``. Ctrl-C ends the measuring; what was measured is saved, marked partial. Raises ErtError.
+    """
+    started = time.monotonic()
+    from ert_numba.backends import choose
+    from ert_numba.request import checked, from_settings
+    from ert_numba.store.files import check_writable
+
+    before = load_sweep(resume) if resume is not None else None
+    if before is not None:
+        request, budget = from_settings(before.settings)
+        backend = {"gpu": "cuda"}.get(before.device.kind, before.device.kind)
+        budget_seconds = budget_seconds or budget
+    request = request or Request()
+    if budget_seconds is None:
+        budget_seconds = QUICK_BUDGET_SECONDS if request.quick else DEFAULT_BUDGET_SECONDS
+    if results is not None:
+        check_writable(Path(results))
+    chosen, _ = choose(backend, device)
+    checked(request, budget_seconds, chosen.device)
+    done = _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
+    model = fit(done)
+    if results is None:
+        return Run(done, model, None, {})
+    return save(done, model, Path(results))
+
+
+def _measure(  # noqa: PLR0913 - one call site; each is a decision of the user's
+    chosen: object,
+    request: Request,
+    budget_seconds: float,
+    before: Sweep | None,
+    full_provenance: bool,
+    listener: Callable[[object], None] | None,
+    started: float,
+) -> Sweep:
+    from ert_numba.backends import Backend
+    from ert_numba.measure.sweep import Plan, measure, plan_points
+    from ert_numba.request import require_alike, to_settings
+    from ert_numba.store.provenance import collect
+
+    assert isinstance(chosen, Backend)
+    provenance = collect(versions=_driver(chosen.device.properties), full=full_provenance)
+    if before is not None:
+        require_alike(before, chosen.device, provenance.versions)
+    earlier = before.samples if before is not None else ()
+    tracks, skipped = plan_points(
+        chosen.kernels, lambda spec: spec.points(chosen.device, request), (row.point.key for row in earlier)
+    )
+    timer = chosen.open_timer(request)
+    try:
+        outcome = measure(tracks, timer, Plan(budget_seconds=budget_seconds), listener or (lambda _: None), started)
+    finally:
+        timer.close()
+    if not outcome.samples and not earlier:
+        raise ErtError("a sweep", "nothing was measured", "Give it more time, or ask for other precisions or levels")
+    return Sweep(
+        run="unsaved",
+        device=chosen.device,
+        settings=to_settings(request, budget_seconds),
+        samples=(*earlier, *outcome.samples),
+        skipped=_once((*skipped, *chosen.absent, *outcome.skipped)),
+        partial=outcome.partial,
+        wall_seconds=time.monotonic() - started + (before.wall_seconds if before is not None else 0.0),
+        provenance=provenance,
+    )
+
+
+def _driver(properties: dict[str, str]) -> dict[str, str]:
+    return {name: properties[name] for name in ("driver", "CUDA driver") if name in properties}
+
+
+def _once(skipped: tuple[Skipped, ...]) -> tuple[Skipped, ...]:
+    return tuple({(row.what, row.reason): row for row in skipped}.values())
+
+
+def fit(what: Sweep | Path | str) -> MachineModel:
+    """The machine model of a sweep or of its file. Raises ErtError."""
+    from ert_numba.fit.ceilings import fit_sweep
+
+    return fit_sweep(what if isinstance(what, Sweep) else load_sweep(what))
+
+
+def load_sweep(path: Path | str) -> Sweep:
+    """A sweep from its file (or the folder of its run). Raises ErtError."""
+    from ert_numba.store.documents import load
+
+    return load(_inside(path, "sweep.json"), Sweep)
+
+
+def load(path: Path | str) -> MachineModel:
+    """A machine model from its file (or the folder of its run). Raises ErtError."""
+    from ert_numba.store.documents import load as load_document
+
+    return load_document(_inside(path, "machine.json"), MachineModel)
+
+
+def _inside(path: Path | str, name: str) -> Path:
+    path = Path(path)
+    return path / name if path.is_dir() else path
+
+
+def chart(model: MachineModel) -> object:
+    """The hierarchical roofline of a machine, as an altair chart: shows in notebooks."""
+    from ert_numba.charts.machine_chart import machine_chart
+
+    return machine_chart(model)
+
+
+def save(done: Sweep, model: MachineModel, results: Path) -> Run:
+    """Both documents and the pictures, in a new folder of the run's own. Raises ErtError."""
+    import msgspec
+
+    from ert_numba.store.documents import save as save_document
+    from ert_numba.store.files import run_folder
+
+    folder = run_folder(results, done.device.slug, "quick" if done.settings.get("quick") else done.device.kind)
+    done = msgspec.structs.replace(done, run=folder.name)
+    model = msgspec.structs.replace(model, run=folder.name)
+    files = {
+        "sweep": save_document(done, folder / "sweep.json"),
+        "machine": save_document(model, folder / "machine.json"),
+    }
+    return Run(done, model, folder, files | draw(model, done, folder))
+
+
+def draw(model: MachineModel, done: Sweep | None, folder: Path) -> dict[str, Path]:
+    """The offline page and the charts as Vega-Lite, in a folder. Raises ErtError, also where there is nothing to draw."""
+    from ert_numba.charts.export import write_vega_lite
+    from ert_numba.charts.machine_chart import machine_chart
+    from ert_numba.charts.page import write_page
+    from ert_numba.charts.sweep_chart import sweep_chart
+
+    files = {
+        "page": write_page(folder / "machine.html", model, done),
+        "roofline": write_vega_lite(folder / "roofline.vl.json", machine_chart(model)),
+    }
+    if done is not None and any(row.point.ceiling.startswith("curve.") for row in done.samples):
+        files["curves"] = write_vega_lite(folder / "curves.vl.json", sweep_chart(done, model))
+    return files

@@ -1,0 +1,304 @@
+"""The command line: each command parses, calls one function of the API, and prints one table or path.
+
+Numbers go to stdout, notes to stderr. Heavy imports stand inside the commands, so that ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from ert_numba.errors import ErtError
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from ert_numba.api import Run
+    from ert_numba.kernels.spec import Request
+
+app = typer.Typer(
+    help="Measure what a machine can do: its hierarchical roofline, with intervals.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+INTERRUPTED = 130
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class BackendName(StrEnum):
+    AUTO = "auto"
+    CUDA = "cuda"
+    CPU = "cpu"
+
+
+class PlotFormat(StrEnum):
+    HTML = "html"
+    VEGA_LITE = "json"
+    SVG = "svg"
+    PNG = "png"
+
+
+class ProvenanceName(StrEnum):
+    MINIMAL = "minimal"
+    FULL = "full"
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Backend = Annotated[BackendName, typer.Option(help="What to measure; auto takes a GPU where it can.")]
+Device = Annotated[int, typer.Option(help="Which GPU, as CUDA counts them.", min=0)]
+
+
+def command(function: Command) -> Command:
+    """Register a command; a user's error becomes a message and its exit code, never a traceback."""
+
+    @wraps(function)
+    def guarded(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except ErtError as error:
+            note(f"Asked for: {error.asked}\nFound:     {error.found}\nTo do:     {error.remedy}")
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            note("Interrupted before anything was measured.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    app.command(name=function.__name__.replace("_", "-").removesuffix("-"))(guarded)
+    return function
+
+
+def note(text: str) -> None:
+    """To stderr, as it stands: a path or a device name is no markup."""
+    print(text, file=sys.stderr)
+
+
+def show_tables(tables: Iterator[Any]) -> None:
+    from rich.console import Console
+
+    console = Console()
+    for table in tables:
+        console.print(table)
+        console.print()
+
+
+def print_json(document: msgspec.Struct) -> None:
+    from ert_numba.store.documents import encode
+
+    sys.stdout.write(encode(document).decode())
+
+
+@command
+def sweep(
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer points and repeats: some 15 s in all.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Everything there is, also what is slow.")] = False,
+    precisions: Annotated[str, typer.Option(help="Only these, for example fp64,fp32.")] = "",
+    levels: Annotated[str, typer.Option(help="Only these memory levels, for example L1,DRAM; no curves then.")] = "",
+    sizes: Annotated[str, typer.Option(help="Working sets of the curve, per core: 32K,1M,64M.")] = "",
+    threads: Annotated[int | None, typer.Option(help="Workers on the CPU; one a physical core by default.")] = None,
+    budget: Annotated[str, typer.Option(help="Time for measuring, for example 30s or 2min.")] = "",
+    seed: Annotated[int, typer.Option(help="Of the random orders.")] = 1,
+    results: Annotated[Path, typer.Option(help="Folder under which the run gets a folder of its own.")] = Path("results"),
+    resume: Annotated[Path | None, typer.Option(help="Go on with this interrupted sweep.json.")] = None,
+    backend: Backend = BackendName.AUTO,
+    device: Device = 0,
+    provenance: Annotated[
+        ProvenanceName, typer.Option(help="full adds host name, user and command line to the files.")
+    ] = ProvenanceName.MINIMAL,
+    as_json: AsJson = False,
+) -> None:
+    """Measure this machine: plan, measure, fit, save and draw."""
+    from ert_numba import api
+    from ert_numba.kernels.spec import Request
+    from ert_numba.units import parse_duration, parse_size
+
+    request = Request(
+        precisions=_words(precisions),
+        levels=_words(levels),
+        sizes=tuple(parse_size(size) for size in _words(sizes)),
+        threads=threads,
+        quick=quick,
+        full=full,
+        seed=seed,
+    )
+    with progress_listener() as listener:
+        run = api.sweep(
+            None if resume else request,
+            backend=backend.value,
+            device=device,
+            budget_seconds=parse_duration(budget) if budget else None,
+            results=results,
+            resume=resume,
+            full_provenance=provenance is ProvenanceName.FULL,
+            listener=listener,
+        )
+    report(run, as_json)
+
+
+def report(run: Run, as_json: bool) -> None:
+    """A finished run: its tables or its document, then where the files are."""
+    from ert_numba.tables import machine_tables
+
+    if as_json:
+        print_json(run.model)
+    else:
+        show_tables(iter(machine_tables(run.model)))
+    for text in run.model.notes:
+        note(f"Note: {text}")
+    if run.sweep.partial:
+        note(f"Partial: go on with  python -m ert_numba sweep --resume {run.files.get('sweep')}")
+    for what, path in run.files.items():
+        note(f"{what:9} {path}")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+@contextmanager
+def progress_listener() -> Iterator[Callable[[Any], None]]:
+    """A progress bar on stderr with the time left; nothing where stderr is no terminal.
+
+    It redraws only when the loop calls it, between measurements: a thread of its own would disturb them.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    columns = (TextColumn("{task.description:32}"), BarColumn(), TextColumn("{task.fields[left]}"))
+    with Progress(*columns, console=console, auto_refresh=False, transient=True) as bar:
+        task = bar.add_task("starting", total=1.0, left="")
+        drawn = 0.0
+
+        def listen(event: Any) -> None:
+            nonlocal drawn
+            if event.seconds_spent - drawn < 0.1:
+                return
+            drawn = event.seconds_spent
+            left = max(0.0, event.budget_seconds - event.seconds_spent)
+            bar.update(
+                task,
+                completed=min(1.0, event.seconds_spent / event.budget_seconds),
+                description=f"round {event.round + 1}: {event.label}",
+                left=f"{left:.0f} s left",
+            )
+            bar.refresh()
+
+        yield listen
+
+
+@command
+def devices(backend: Backend = BackendName.AUTO, device: Device = 0, as_json: AsJson = False) -> None:
+    """What is here: topology, caches, limits, what can be measured and what not, with the reason."""
+    from ert_numba.backends import choose
+    from ert_numba.kernels.spec import Request
+    from ert_numba.tables import device_tables
+
+    chosen, refusals = choose(backend.value, device)
+    for refusal in refusals:
+        note(f"{refusal.backend}: not measured, {refusal.reason}")
+    if as_json:
+        import msgspec
+
+        print(msgspec.json.format(msgspec.json.encode(chosen.device)).decode())
+    else:
+        show_tables(iter(device_tables(chosen.device, chosen.offered(Request()))))
+
+
+Source = Annotated[Path, typer.Argument(help="A run's folder, or its file.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="A new file; standard output or a name beside by default.")]
+
+
+@command
+def fit(source: Source, output: Output = None, as_json: AsJson = False) -> None:
+    """Fit the machine model again from a sweep's samples: no device needed."""
+    from ert_numba import api
+    from ert_numba.store.documents import save
+    from ert_numba.tables import machine_tables
+
+    model = api.fit(source)
+    if output is not None:
+        note(f"machine   {save(model, output)}")
+    elif as_json:
+        print_json(model)
+    else:
+        show_tables(iter(machine_tables(model)))
+
+
+@command
+def show(source: Source, as_json: AsJson = False) -> None:
+    """Print a machine model as tables."""
+    from ert_numba import api
+    from ert_numba.tables import machine_tables
+
+    model = api.load(source)
+    if as_json:
+        print_json(model)
+        return
+    note(f"{model.device.name}, run {model.run}, {model.provenance.created}")
+    show_tables(iter(machine_tables(model)))
+    for text in model.notes:
+        note(f"Note: {text}")
+
+
+@command
+def plot(
+    source: Source,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new file.")],
+    form: Annotated[PlotFormat | None, typer.Option("--format", help="By the file's ending where not given.")] = None,
+    curves: Annotated[bool, typer.Option("--curves", help="Bandwidth against working set instead of the roofline.")] = False,
+    dark: Annotated[bool, typer.Option("--dark", help="Dark colours (svg and png; pages follow the reader).")] = False,
+) -> None:
+    """Draw a machine model: an offline page, Vega-Lite JSON, SVG or PNG."""
+    from ert_numba.plotting import plot_file
+
+    ending = form.value if form is not None else output.suffix.lstrip(".").lower()
+    note(f"{ending:9} {plot_file(source, output, ending, curves=curves, dark=dark)}")
+
+
+@command
+def compare(
+    a: Annotated[Path, typer.Argument(help="A run's folder, or its machine.json.")],
+    b: Annotated[Path, typer.Argument(help="Another one.")],
+    force: Annotated[bool, typer.Option("--force", help="Compare devices of different names.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Two machine models side by side: ceilings, knees, change, whether the intervals overlap."""
+    from ert_numba import api
+    from ert_numba.compare import compare as compare_models
+    from ert_numba.tables import comparison_tables
+
+    comparison = compare_models(api.load(a), api.load(b), force=force)
+    if as_json:
+        import msgspec
+
+        print(msgspec.json.format(msgspec.json.encode(comparison)).decode())
+        return
+    for text in comparison.notes:
+        note(f"Note: {text}")
+    show_tables(iter(comparison_tables(comparison)))
+
+
+@command
+def import_ert(
+    source: Annotated[Path, typer.Argument(help="ERT's roofline.json.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new file for the machine model.")],
+    name: Annotated[str, typer.Option(help="Name of the device, to compare with runs of it.")] = "imported from ERT",
+) -> None:
+    """Read a result of the Empirical Roofline Toolkit; its values stay marked unverified."""
+    from ert_numba.store.documents import save
+    from ert_numba.store.import_ert import import_ert as read_ert
+
+    model = read_ert(source, name)
+    for text in model.notes:
+        note(f"Note: {text}")
+    note(f"machine   {save(model, output)}")
