@@ -15,7 +15,9 @@ from ert_numba.errors import ErtError
 from ert_numba.records import Cache, DeviceInfo, Limit
 
 Attribute = Callable[[str], int]
-_DRAM_KEYS = ("DRAM.read", "DRAM.write", "DRAM.copy", "DRAM.triad")
+# Bytes counted of bytes moved: single words of 8 bytes move their sector of 32.
+_DRAM_SHARES = {"DRAM.read": 1.0, "DRAM.write": 1.0, "DRAM.copy": 1.0, "DRAM.triad": 1.0, "DRAM.strided": 0.25,
+                "DRAM.random": 0.25}  # fmt: skip
 _HOST_KEYS = {"HOST.h2d_pinned": 1, "HOST.d2h_pinned": 1, "HOST.h2d_pageable": 1, "HOST.d2h_pageable": 1,
               "HOST.both_pinned": 2}  # fmt: skip
 
@@ -28,7 +30,9 @@ def require_packages() -> None:
     """Raise :class:`NoGpu` with the extra to install where a package is missing."""
     missing = [name for name in ("numba_cuda", "cuda.bindings") if not _installed(name)]
     if missing:
-        raise NoGpu("a GPU", f"no {' and no '.join(missing)}", "Install it: pip install 'ert-numba[cuda13]' (or [cuda12])")
+        raise NoGpu(
+            "a GPU", f"no {' and no '.join(missing)}", "Install it: pip install 'ert-numba[cuda13]' (or [cuda12])"
+        )
 
 
 def _installed(name: str) -> bool:
@@ -58,11 +62,15 @@ def probe_gpu(ordinal: int) -> DeviceInfo:
     """The GPU with CUDA's number ``ordinal`` among those visible; makes no context."""
     count = count_gpus()
     if not 0 <= ordinal < count:
-        raise NoGpu(f"GPU {ordinal}", f"{count} visible", "Number them from 0; see CUDA_VISIBLE_DEVICES and `nvidia-smi -L`")
+        raise NoGpu(
+            f"GPU {ordinal}", f"{count} visible", "Number them from 0; see CUDA_VISIBLE_DEVICES and `nvidia-smi -L`"
+        )
     from cuda.bindings import driver
 
     def attribute(name: str) -> int:
-        status, value = driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), ordinal)
+        status, value = driver.cuDeviceGetAttribute(
+            getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), ordinal
+        )
         return int(value) if int(status) == 0 else 0
 
     name = driver.cuDeviceGetName(256, ordinal)[1].decode(errors="replace").strip("\x00 ")
@@ -116,12 +124,11 @@ def _limits(product: Gpu | None, attribute: Attribute | None, nvml: Nvml | None)
     for rate in product.rates if product else ():
         yield Limit(key=rate.key, per_cycle=rate.per_cycle, source=rate.source)
     if product and product.l2_bytes_per_second and attribute:
-        for key in ("L2.read.private", "L2.read.shared"):
-            yield Limit(key=key, per_second=product.l2_bytes_per_second, source=product.l2_source)
+        yield Limit(key="L2.read", per_second=product.l2_bytes_per_second, source=product.l2_source)
     if attribute:
         dram = 2e3 * attribute("MEMORY_CLOCK_RATE") * attribute("GLOBAL_MEMORY_BUS_WIDTH") / 8
-        for key in _DRAM_KEYS if dram else ():
-            yield Limit(key=key, per_second=dram, source="driver: memory clock x bus width x 2 / 8")
+        for key, counted in _DRAM_SHARES.items() if dram else ():
+            yield Limit(key=key, per_second=dram * counted, source="driver: memory clock x bus width x 2 / 8")
     link = nvml.pcie_bytes_per_second() if nvml else None
     for key, ways in _HOST_KEYS.items() if link else ():
         yield Limit(key=key, per_second=ways * float(link or 0), source="NVML: PCIe generation and width, 128b/130b")

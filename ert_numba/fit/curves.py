@@ -120,6 +120,10 @@ def _knee(key: SeriesKey, knee: SeriesKnee, name: LevelName) -> Knee:
 
 def _plateau_ceilings(curve: _Curve, fit: SeriesFit, names: list[LevelName]) -> tuple[Ceiling, ...]:
     ends = [0.0, *(knee.capacity_bytes for knee in fit.knees), math.inf]
+    if (
+        curve.points[0].point.axes.get("ceilings") is False
+    ):  # a kernel that shows where a level ends, not how fast it is
+        return ()
     levels = [*(row.level for row in names), _last_level(names, _size(curve.points[-1]), curve.device)]
     guess = any(row.guess for row in names) or not curve.device.caches
     note = f"plateau of {curve.name}: no point of its own" + ("; level named by order" if guess else "")

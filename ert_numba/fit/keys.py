@@ -67,10 +67,11 @@ def parse_ceiling(key: str) -> CeilingKey:
         raise _unreadable(key)
     if first in PRECISIONS:
         unit = f"{PRECISIONS[first].operation}/s"
-        path = rest.removesuffix(".sparse")
+        plain = rest.removesuffix(".sustained")  # under load for long: another figure, the same limit
+        path = plain.removesuffix(".sparse")
         return CeilingKey(
-            key=key, kind="compute", unit=unit, scope=scope, limit_key=name, precision=first, path=path,
-            sparse=path != rest,
+            key=key, kind="compute", unit=unit, scope=scope, limit_key=f"{first}.{plain}", precision=first, path=path,
+            sparse=path != plain, variant="sustained" if plain != rest else None,
         )  # fmt: skip
     access, _, variant = rest.partition(".")
     latency = access == "latency"

@@ -159,7 +159,11 @@ class Plan:
         found, count = (Heuristic * at_most)(), c_int(0)
         try:
             self.lt.call(
-                "cublasLtMatmulPreferenceSetAttribute", preference, _PREFERENCE_WORKSPACE, byref(limit), ctypes.sizeof(limit)
+                "cublasLtMatmulPreferenceSetAttribute",
+                preference,
+                _PREFERENCE_WORKSPACE,
+                byref(limit),
+                ctypes.sizeof(limit),
             )
             self.lt.call(
                 "cublasLtMatmulAlgoGetHeuristic", self.lt.handle, self.description, self.a, self.b, self.d, self.d,

@@ -17,7 +17,6 @@ from ert_numba.kernels.ptx import asm_operation
 from ert_numba.records import DeviceInfo
 
 
-
 def make_stamp_kernel() -> Callable[..., None]:
     """Block b writes its SM's number, cycle count and the global time to four words each (one unused)."""
     from numba import cuda

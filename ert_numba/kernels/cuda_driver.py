@@ -113,7 +113,9 @@ class LaunchShape:
     blocks: int
     threads: int
     shared_bytes: int = 0
-    carveout_percent: int | None = None  # of the joint memory that becomes shared memory; None leaves the driver's choice
+    carveout_percent: int | None = (
+        None  # of the joint memory that becomes shared memory; None leaves the driver's choice
+    )
 
 
 class Function:

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from ert_numba.catalog.precisions import BY_KEY
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import LaunchShape
-from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code, capability
+from ert_numba.kernels.cuda_program import CudaProgram, CudaState, blocks, build_code, capability
 from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.ptx import asm_operation
 from ert_numba.kernels.spec import KernelSpec, Request
-from ert_numba.records import DeviceInfo, Point, Skipped, Work
+from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,13 +118,17 @@ def recipe(form: Form, chains: int, body: int) -> Recipe:
     )
 
 
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    return recipe(_form(point), int(point.axes["chains"]), int(point.axes["body"]))
+
+
 class ChainProgram(CudaProgram):
     """One form with its launch shape."""
 
     def __init__(self, form: Form, point: Point, device: DeviceInfo) -> None:
         self.form, self.chains, self.body = form, int(point.axes["chains"]), int(point.axes["body"])
-        shape = LaunchShape(int(point.axes["blocks"]), int(point.axes["threads"]))
-        super().__init__(build_code(recipe(form, self.chains, self.body), device), shape)
+        shape = LaunchShape(int(point.axes["blocks"]), int(point.axes["block_threads"]))
+        super().__init__(build_code(point_recipe(point, device), device), shape)
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int | float, ...]:
         return self._values(state, repetitions, self.form.still)
@@ -150,7 +154,9 @@ def rounded(form: Form, values: NDArray[np.float64]) -> NDArray[np.float64]:
     if form.precision == "bf16":
         bits = values.astype(np.float32).view(np.uint32).astype(np.uint64)
         return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
-    return values.astype({"fp64": np.float64, "fp32": np.float32, "fp16": np.float16}[form.precision]).astype(np.float64)
+    return values.astype({"fp64": np.float64, "fp32": np.float32, "fp16": np.float16}[form.precision]).astype(
+        np.float64
+    )
 
 
 def emulate(form: Form, chains: int, steps: int, operand: float) -> float:
@@ -184,7 +190,11 @@ def encode(form: Form, value: float) -> int | float:
         return float(value)
     if form.precision == "int32":
         return int(value)
-    half = int(np.float16(value).view(np.uint16)) if form.precision == "fp16" else int(np.float32(value).view(np.uint32)) >> 16
+    half = (
+        int(np.float16(value).view(np.uint16))
+        if form.precision == "fp16"
+        else int(np.float32(value).view(np.uint32)) >> 16
+    )
     return half | half << 16
 
 
@@ -204,11 +214,16 @@ def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
             continue
         if capability(device) < form.at_least:
             needed = "sm_{}{}".format(*form.at_least)
-            yield Skipped(what=key, reason=f"{form.instruction.split()[0]} needs {needed}, this is {device.architecture}")
+            yield Skipped(
+                what=key, reason=f"{form.instruction.split()[0]} needs {needed}, this is {device.architecture}"
+            )
             continue
-        axes = {"blocks": 2 * device.units, "threads": 1024, "chains": form.chains, "body": form.body}
-        if capability(device) in ((7, 5), (8, 6), (8, 7), (8, 9), (12, 0), (12, 1)):  # 1024 or 1536 threads an SM
-            axes |= {"blocks": device.units}
+        axes: dict[str, AxisValue] = {
+            "blocks": blocks(device, 1024),
+            "block_threads": 1024,
+            "chains": form.chains,
+            "body": form.body,
+        }
         yield Point(kernel="cuda_fma", ceiling=key, axes=axes)
 
 
@@ -217,7 +232,7 @@ def _form(point: Point) -> Form:
 
 
 def work(point: Point) -> Work:
-    threads = int(point.axes["blocks"]) * int(point.axes["threads"])
+    threads = int(point.axes["blocks"]) * int(point.axes["block_threads"])
     return Work(flop=float(threads * int(point.axes["body"]) * _form(point).operations))
 
 

@@ -15,7 +15,7 @@ from ert_numba.kernels.cuda_driver import Buffer, call, stream, synchronize
 from ert_numba.kernels.spec import KernelSpec, Request
 from ert_numba.records import DeviceInfo, Point, Skipped, Work
 
-SIZE = 256 << 20
+SIZE = 64 << 20
 WAYS = ("h2d_pinned", "d2h_pinned", "both_pinned", "h2d_pageable", "d2h_pageable")
 
 

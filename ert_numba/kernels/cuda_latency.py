@@ -77,6 +77,10 @@ def recipe(space: str) -> Recipe:
     )
 
 
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    return recipe(str(point.axes["space"]))
+
+
 class ChaseProgram(CudaProgram):
     """One chain. Axes: ``space`` "shared", "global.ca" or "global.cg"; ``working_set_bytes``; ``seed``."""
 
@@ -85,7 +89,7 @@ class ChaseProgram(CudaProgram):
         self.space, self.lines = str(axes["space"]), max(2, int(axes["working_set_bytes"]) // LINE)
         self.order = np.random.default_rng(int(axes["seed"])).permutation(self.lines)
         self.position = 0  # in the order: each run goes on where the last ended, so a large set is never half cached
-        super().__init__(build_code(recipe(self.space), device), LaunchShape(1, 1, carveout_percent=0))
+        super().__init__(build_code(point_recipe(point, device), device), LaunchShape(1, 1, carveout_percent=0))
 
     def allocate(self) -> list[Buffer]:
         if self.space == "shared":

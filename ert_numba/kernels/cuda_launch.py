@@ -31,6 +31,10 @@ def make_empty_kernel() -> Callable[..., None]:
 RECIPE = Recipe(make=make_empty_kernel, parameters={}, types=("int64", "int32"), declared=())
 
 
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    return RECIPE
+
+
 class LaunchProgram(CudaProgram):
     """``way`` "stream": one driver call a launch. "round_trip": and wait for each. "graph": 256 launches a call."""
 
@@ -64,7 +68,9 @@ class LaunchProgram(CudaProgram):
                 call(driver.cuGraphLaunch, self._graph, stream())
             return 0.0
         # The driver by ctypes, arguments made once: cuda.bindings' conversion of them costs more than a launch.
-        launch, values = bare_launch(state.function.handle, self.shape, (ctypes.c_int64(state.results.address), ctypes.c_int32(1)))
+        launch, values = bare_launch(
+            state.function.handle, self.shape, (ctypes.c_int64(state.results.address), ctypes.c_int32(1))
+        )
         wait = bare_call("cuStreamSynchronize", ctypes.c_void_p) if self.way == "round_trip" else None
         measured = ctypes.c_void_p(int(stream()))
         for _ in range(repetitions):

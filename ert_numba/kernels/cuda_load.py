@@ -8,7 +8,7 @@ blocks start evenly spread over the buffer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,10 @@ import numpy as np
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
 from ert_numba.kernels.cuda_fill import fill_with_index, index_sum
-from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code, capability
+from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code
 from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.ptx import asm_operation
-from ert_numba.kernels.spec import KernelSpec, Request
-from ert_numba.records import Cache, DeviceInfo, Point, Skipped, Work
+from ert_numba.records import DeviceInfo, Point, Work
 
 WORD, LOAD, LINE = 4, 16, 128  # bytes
 
@@ -128,11 +127,16 @@ def recipe(pattern: str, operator: str, threads: int, loads: int) -> Recipe:
     return Recipe(
         make=make_stream_kernel if stream else make_ring_kernel,
         parameters={"operator": operator, "threads": threads, "loads": loads},
-        types=("int64", "int32", "int64", "int64") if stream else ("int64", "int32", "int64", "int64", "uint32", "int64"),
-        declared=(
-            Declared(ptx=rf"ld\.global\.{operator}\.v4\.u32", count=1, at_least=loads, sass=r"LDG\.E\.128"),
-        ),
+        types=("int64", "int32", "int64", "int64")
+        if stream
+        else ("int64", "int32", "int64", "int64", "uint32", "int64"),
+        declared=(Declared(ptx=rf"ld\.global\.{operator}\.v4\.u32", count=1, at_least=loads, sass=r"LDG\.E\.128"),),
     )
+
+
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    axes = point.axes
+    return recipe(str(axes["pattern"]), str(axes["operator"]), int(axes["block_threads"]), int(axes["loads"]))
 
 
 class ReadProgram(CudaProgram):
@@ -145,11 +149,10 @@ class ReadProgram(CudaProgram):
     def __init__(self, point: Point, device: DeviceInfo) -> None:
         axes = point.axes
         self.pattern, self.total_bytes = str(axes["pattern"]), total_bytes(point)
-        blocks, threads = int(axes["blocks"]), int(axes["threads"])
+        blocks = int(axes["blocks"])
         # All of the joint memory to L1: a carve-out of 0 % still leaves what the kernel itself needs.
-        shape = LaunchShape(blocks, threads, carveout_percent=0)
-        code = recipe(self.pattern, str(axes["operator"]), threads, int(axes["loads"]))
-        super().__init__(build_code(code, device), shape)
+        shape = LaunchShape(blocks, int(axes["block_threads"]), carveout_percent=0)
+        super().__init__(build_code(point_recipe(point, device), device), shape)
         own = self.total_bytes // blocks
         first = own // LINE * LINE
         self.geometry = {
@@ -178,7 +181,7 @@ class ReadProgram(CudaProgram):
 def total_bytes(point: Point) -> int:
     """Distinct bytes that all blocks together read, at least one group for each."""
     axes = point.axes
-    blocks, group = int(axes["blocks"]), int(axes["threads"]) * int(axes["loads"]) * LOAD
+    blocks, group = int(axes["blocks"]), int(axes["block_threads"]) * int(axes["loads"]) * LOAD
     wanted = int(axes["working_set_bytes"])
     if axes["pattern"] == "private":
         return max(group, wanted * int(axes["units"]) // blocks // LINE * LINE) * blocks

@@ -19,7 +19,7 @@ from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.mma_shapes import MMA_SHAPES, MmaShape
 from ert_numba.kernels.ptx import asm_operation
 from ert_numba.kernels.spec import KernelSpec, Request
-from ert_numba.records import DeviceInfo, Point, Skipped, Work
+from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 
 RESULT = {"f32": "float32", "f64": "float64", "s32": "int32", "b32": "uint32"}
 ADD = {"f32": "add.rn.f32", "f64": "add.rn.f64", "s32": "add.s32", "b32": "add.rn.f16x2"}
@@ -79,6 +79,10 @@ def recipe(shape: MmaShape, tiles: int, unroll: int, compute: tuple[int, int]) -
     )
 
 
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    return recipe(_shape(point), int(point.axes["tiles"]), int(point.axes["unroll"]), capability(device))
+
+
 def matches_gold(registers: int, k: int, kind: str, products: int, words: NDArray[Any]) -> bool:
     """Whether every thread stored the sum of ``registers`` accumulators that each grew by ``k`` a product.
 
@@ -93,9 +97,9 @@ class MmaProgram(CudaProgram):
 
     def __init__(self, shape: MmaShape, point: Point, device: DeviceInfo) -> None:
         self.mma, self.tiles, self.unroll = shape, int(point.axes["tiles"]), int(point.axes["unroll"])
-        launch = LaunchShape(int(point.axes["blocks"]), int(point.axes["threads"]))
+        launch = LaunchShape(int(point.axes["blocks"]), int(point.axes["block_threads"]))
         compute = capability(device)
-        super().__init__(build_code(recipe(shape, self.tiles, self.unroll, compute), device), launch)
+        super().__init__(build_code(point_recipe(point, device), device), launch)
         if emulated := shape.emulation(compute):
             self.code += f"; emulated: each mma.sync is {emulated[1]} {emulated[0]}"
 
@@ -124,7 +128,12 @@ def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
         if key not in usable:
             yield Skipped(what=key, reason=f"{device.architecture} has no such mma.sync")
             continue
-        axes = {"blocks": 4 * device.units, "threads": 256, "tiles": usable[key].tiles, "unroll": 1}
+        axes: dict[str, AxisValue] = {
+            "blocks": 4 * device.units,
+            "block_threads": 256,
+            "tiles": usable[key].tiles,
+            "unroll": 1,
+        }
         yield Point(kernel="cuda_mma", ceiling=key, axes=axes | {"shape": usable[key].ptx})
 
 
@@ -133,7 +142,7 @@ def _shape(point: Point) -> MmaShape:
 
 
 def work(point: Point) -> Work:
-    warps = int(point.axes["blocks"]) * int(point.axes["threads"]) // 32
+    warps = int(point.axes["blocks"]) * int(point.axes["block_threads"]) // 32
     products = int(point.axes["tiles"]) * int(point.axes["unroll"])
     return Work(flop=float(warps * products * _shape(point).operations))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ert_numba.kernels.cuda_driver import Buffer, Function, LaunchShape
 from ert_numba.kernels.cuda_toolchain import Compiled, Recipe, cache_folder, compile_recipe
@@ -64,5 +63,7 @@ def build_code(recipe: Recipe, device: DeviceInfo) -> Compiled:
     return compile_recipe(recipe, capability(device), cache_folder())
 
 
-def integer_axis(axes: dict[str, Any], name: str) -> int:
-    return int(axes[name])
+def blocks(device: DeviceInfo, threads: int) -> int:
+    """Blocks of ``threads`` threads that fill every SM: 2048, 1536 or 1024 threads by architecture."""
+    per_sm = device.threads // device.units if device.threads > device.units else 1024
+    return max(1, per_sm // threads) * device.units

@@ -13,7 +13,7 @@ from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code
 from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.ptx import asm_operation
 from ert_numba.kernels.spec import KernelSpec, Request
-from ert_numba.records import DeviceInfo, Point, Skipped, Work
+from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 
 
 def make_shared_kernel(threads: int, loads: int) -> Callable[..., None]:
@@ -61,15 +61,19 @@ def recipe(threads: int, loads: int) -> Recipe:
     )
 
 
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    return recipe(int(point.axes["block_threads"]), int(point.axes["loads"]))
+
+
 class SharedProgram(CudaProgram):
     """One tile a block."""
 
     result_bytes = 4
 
     def __init__(self, point: Point, device: DeviceInfo) -> None:
-        shape = LaunchShape(int(point.axes["blocks"]), int(point.axes["threads"]))
+        shape = LaunchShape(int(point.axes["blocks"]), int(point.axes["block_threads"]))
         self.loads = int(point.axes["loads"])
-        super().__init__(build_code(recipe(shape.threads, self.loads), device), shape)
+        super().__init__(build_code(point_recipe(point, device), device), shape)
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
         return (state.results.address, repetitions)
@@ -83,12 +87,12 @@ class SharedProgram(CudaProgram):
 
 def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
     if request.wants_level("SHARED"):
-        axes = {"blocks": 2 * device.units, "threads": 512, "loads": 4}
+        axes: dict[str, AxisValue] = {"blocks": 2 * device.units, "block_threads": 512, "loads": 4}
         yield Point(kernel="cuda_shared", ceiling="SHARED.read", axes=axes)
 
 
 def work(point: Point) -> Work:
-    size = float(int(point.axes["blocks"]) * int(point.axes["threads"]) * int(point.axes["loads"]) * 16)
+    size = float(int(point.axes["blocks"]) * int(point.axes["block_threads"]) * int(point.axes["loads"]) * 16)
     return Work(bytes_counted=size, bytes_moved=size)
 
 

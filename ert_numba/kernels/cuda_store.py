@@ -1,7 +1,6 @@
-"""Device memory beyond plain reads: write, copy and triad by 16 bytes, and single words at a stride or at random.
+"""Device memory written: write, copy and triad by 16 bytes.
 
-Bytes are counted as STREAM does, what the kernel names; GPUs do not read a line before they write all of it, so
-``bytes_moved`` differs only for single words, of which each moves its 32-byte sector.
+Bytes are counted as STREAM does, what the kernel names; a GPU does not read a line before it writes all of it.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ import numpy as np
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
-from ert_numba.kernels.cuda_fill import fill_with_index, index_sum
+from ert_numba.kernels.cuda_fill import fill_with_index
 from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code
 from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.ptx import asm_operation
 from ert_numba.records import DeviceInfo, Point, Work
 
-LOAD, SECTOR = 16, 32  # bytes
+LOAD = 16  # bytes
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,13 +87,17 @@ def store_loop(group: Any, threads: int, loads: int) -> Callable[..., None]:
     return kernel
 
 
-def store_recipe(access: str, threads: int, loads: int) -> Recipe:
+def recipe(access: str, threads: int, loads: int) -> Recipe:
     return Recipe(
         make=make_store_kernel,
         parameters={"access": access, "threads": threads, "loads": loads},
         types=("int64", "int32", "int64", "int64", "int64", "int64", "float32"),
         declared=(Declared(ptx=r"st\.global\.cs\.v4\.b32", count=loads, sass=r"STG\.E(\.EF)?\.128"),),
     )
+
+
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    return recipe(str(point.axes["access"]), int(point.axes["block_threads"]), int(point.axes["loads"]))
 
 
 class StoreProgram(CudaProgram):
@@ -107,9 +110,8 @@ class StoreProgram(CudaProgram):
         axes = point.axes
         self.access = ACCESSES[str(axes["access"])]
         self.array_bytes = array_bytes(point)
-        shape = LaunchShape(int(axes["blocks"]), int(axes["threads"]))
-        recipe = store_recipe(self.access.name, shape.threads, int(axes["loads"]))
-        super().__init__(build_code(recipe, device), shape)
+        shape = LaunchShape(int(axes["blocks"]), int(axes["block_threads"]))
+        super().__init__(build_code(point_recipe(point, device), device), shape)
 
     def allocate(self) -> list[Buffer]:
         """Target first, then what is read; the word index, read as FP32, is a small number that triad scales."""
@@ -153,132 +155,11 @@ def _every(buffer: Buffer, words: int) -> Any:
 def array_bytes(point: Point) -> int:
     axes = point.axes
     access = ACCESSES[str(axes["access"])]
-    unit = int(axes["blocks"]) * int(axes["threads"]) * int(axes["loads"]) * LOAD
+    unit = int(axes["blocks"]) * int(axes["block_threads"]) * int(axes["loads"]) * LOAD
     return max(unit, int(axes["working_set_bytes"]) // (access.reads + access.writes) // unit * unit)
 
 
-def store_work(point: Point) -> Work:
+def work(point: Point) -> Work:
     access = ACCESSES[str(point.axes["access"])]
     size = float(array_bytes(point) * (access.reads + access.writes))
     return Work(bytes_counted=size, bytes_moved=size)
-
-
-# --- single words -----------------------------------------------------------------------------------------------------
-
-_MULTIPLIER, _INCREMENT = 1664525, 1013904223  # Numerical Recipes' 32-bit generator
-
-
-def make_word_kernel(pattern: str, loads: int) -> Callable[..., None]:
-    """``loads`` independent 8-byte reads a step and thread: each ``SECTOR`` bytes after the last, or anywhere."""
-    lines = ["{", f".reg .b32 v<{2 * loads}>;"]
-    lines += [f"ld.global.cg.v2.u32 {{v{2 * k},v{2 * k + 1}}}, [${k + 1}];" for k in range(loads)]
-    lines += [f"add.u32 v0, v0, v{i};" for i in range(1, 2 * loads)]  # both words: ptxas narrows a load to what is used
-    reads = asm_operation("\n".join([*lines, "mov.u32 $0, v0;", "}"]), "uint32", ("int64",) * loads)
-    store = asm_operation("st.global.u32 [$0], $1;", None, ("int64", "uint32"))
-    return (strided_loop if pattern == "strided" else random_loop)(reads, store)
-
-
-def strided_loop(reads: Any, store: Any) -> Callable[..., None]:
-    """Every ``stride``-th byte offset of memory once a repetition; ``count`` is a multiple of 4 x the grid's threads."""
-    from numba import cuda
-    from numba.core.types import int64, uint32
-
-    def kernel(results, repetitions, memory, count, stride):  # type: ignore[no-untyped-def]
-        threads = int64(cuda.gridsize(1))
-        total = uint32(0)
-        for _ in range(repetitions):
-            i = int64(cuda.grid(1))
-            while i < count:
-                near = memory + i * stride
-                jump = threads * stride
-                total += reads(near, near + jump, near + int64(2) * jump, near + int64(3) * jump)
-                i += int64(4) * threads
-        store(results + int64(4) * int64(cuda.grid(1)), total)
-
-    return kernel
-
-
-def random_loop(reads: Any, store: Any) -> Callable[..., None]:
-    """``count`` / threads reads a thread of sectors that a generator picks among ``sectors``."""
-    from numba import cuda
-    from numba.core.types import int64, uint32
-
-    multiplier, increment = uint32(_MULTIPLIER), uint32(_INCREMENT)
-
-    def kernel(results, repetitions, memory, count, sectors):  # type: ignore[no-untyped-def]
-        state = uint32(cuda.grid(1)) * uint32(2654435761)
-        steps = count // int64(cuda.gridsize(1)) // int64(4)
-        total = uint32(0)
-        for _ in range(repetitions):
-            for _step in range(steps):
-                a = uint32(state * multiplier + increment)
-                b = uint32(a * multiplier + increment)
-                c = uint32(b * multiplier + increment)
-                state = uint32(c * multiplier + increment)
-                total += reads(
-                    memory + int64(SECTOR) * ((int64(a) * sectors) >> int64(32)),
-                    memory + int64(SECTOR) * ((int64(b) * sectors) >> int64(32)),
-                    memory + int64(SECTOR) * ((int64(c) * sectors) >> int64(32)),
-                    memory + int64(SECTOR) * ((int64(state) * sectors) >> int64(32)),
-                )
-        store(results + int64(4) * int64(cuda.grid(1)), total)
-
-    return kernel
-
-
-def word_recipe(pattern: str) -> Recipe:
-    return Recipe(
-        make=make_word_kernel,
-        parameters={"pattern": pattern, "loads": 4},
-        types=("int64", "int32", "int64", "int64", "int64"),
-        declared=(Declared(ptx=r"ld\.global\.cg\.v2\.u32", count=4, sass=r"LDG\.E\.64"),),
-    )
-
-
-class WordProgram(CudaProgram):
-    """8 bytes of each sector touched. Axes: ``access`` "strided" or "random"; ``working_set_bytes``."""
-
-    result_bytes = 4
-
-    def __init__(self, point: Point, device: DeviceInfo) -> None:
-        self.access, self.count = str(point.axes["access"]), word_count(point)
-        shape = LaunchShape(int(point.axes["blocks"]), int(point.axes["threads"]))
-        super().__init__(build_code(word_recipe(self.access), device), shape)
-
-    def allocate(self) -> list[Buffer]:
-        memory = Buffer(self.count * SECTOR)
-        fill_with_index(memory)
-        return [memory]
-
-    def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
-        last = SECTOR if self.access == "strided" else self.count
-        return (state.results.address, repetitions, state.buffers[0].address, self.count, last)
-
-    def check(self, state: CudaState) -> bool:
-        self.run(state, 1)
-        found = int(state.results.download(np.uint32).sum(dtype=np.uint64) % 2**32)
-        threads = self.shape.blocks * self.shape.threads
-        strided = self.access == "strided"
-        sectors = index_sum(self.count) if strided else random_index_sum(threads, self.count, self.count)
-        return found == (2 * (SECTOR // 4) * sectors + self.count) % 2**32  # words 8 s and 8 s + 1 of sector s
-
-
-def random_index_sum(threads: int, count: int, sectors: int) -> int:
-    """Sum of the sector numbers that ``random_loop`` picks in one repetition, modulo 2^32."""
-    state = np.arange(threads, dtype=np.uint64) * 2654435761 % 2**32
-    total = 0
-    for _ in range(count // threads // 4 * 4):
-        state = (state * _MULTIPLIER + _INCREMENT) % 2**32
-        total += int((state * np.uint64(sectors) >> np.uint64(32)).sum())
-    return total % 2**32
-
-
-def word_count(point: Point) -> int:
-    """Sectors touched in one repetition: a multiple of 4 x the threads that is near the working set."""
-    unit = 4 * int(point.axes["blocks"]) * int(point.axes["threads"])
-    return max(unit, int(point.axes["working_set_bytes"]) // SECTOR // unit * unit)
-
-
-def word_work(point: Point) -> Work:
-    count = float(word_count(point))
-    return Work(bytes_counted=8 * count, bytes_moved=SECTOR * count)

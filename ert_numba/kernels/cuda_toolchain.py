@@ -53,7 +53,7 @@ class ToolchainError(ErtError):
 
 def compile_recipe(recipe: Recipe, capability: tuple[int, int], cache: Path | None = None) -> Compiled:
     """Compiled and checked code for a compute capability, from the cache folder where it holds it."""
-    architecture = f"sm_{capability[0]}{capability[1]}" + ("a" if recipe.architecture_specific else "")
+    architecture = _architecture(recipe, capability)
     path = cache / f"{_key(recipe, architecture)}.msgpack" if cache else None
     if path and path.is_file():
         try:
@@ -66,11 +66,19 @@ def compile_recipe(recipe: Recipe, capability: tuple[int, int], cache: Path | No
     return compiled
 
 
+def is_cached(recipe: Recipe, capability: tuple[int, int], cache: Path) -> bool:
+    return (cache / f"{_key(recipe, _architecture(recipe, capability))}.msgpack").is_file()
+
+
 def cache_folder() -> Path:
     """Where compiled kernels are kept between runs: ``ERT_NUMBA_CACHE``, else the user's cache folder."""
     named = os.environ.get("ERT_NUMBA_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(named) if named else Path(base) / "ert_numba" / "kernels"
+
+
+def _architecture(recipe: Recipe, capability: tuple[int, int]) -> str:
+    return f"sm_{capability[0]}{capability[1]}" + ("a" if recipe.architecture_specific else "")
 
 
 def _build(recipe: Recipe, capability: tuple[int, int], architecture: str) -> Compiled:

@@ -19,7 +19,7 @@ from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.mma_shapes import WGMMA_SHAPES, WgmmaShape
 from ert_numba.kernels.ptx import asm_operation
 from ert_numba.kernels.spec import KernelSpec, Request
-from ert_numba.records import DeviceInfo, Point, Skipped, Work
+from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 
 # A is 64 rows and B 256 rows of 32 bytes, whatever the format; rows of 128 bytes under a 128-byte swizzle leave room.
 _A_BYTES, _B_BYTES = 64 * 128, 256 * 128
@@ -32,7 +32,9 @@ def make_wgmma_kernel(ptx: str, unroll: int) -> Callable[..., None]:
 
     shape = next(row for row in WGMMA_SHAPES if row.ptx == ptx)
     tile = asm_operation(
-        f"{{\n.shared .align 1024 .b8 tile_${{:uid}}[{_A_BYTES + _B_BYTES}];\nmov.u32 $0, tile_${{:uid}};\n}}", "int32", ()
+        f"{{\n.shared .align 1024 .b8 tile_${{:uid}}[{_A_BYTES + _B_BYTES}];\nmov.u32 $0, tile_${{:uid}};\n}}",
+        "int32",
+        (),
     )
     store_shared = asm_operation("st.shared.b32 [$0], $1;", None, ("int32", "uint32"))
     # The tensor cores read shared memory through the asynchronous proxy: ordinary stores must be fenced for it.
@@ -79,13 +81,17 @@ def recipe(shape: WgmmaShape, unroll: int) -> Recipe:
     )
 
 
+def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
+    return recipe(_shape(point), int(point.axes["unroll"]))
+
+
 class WgmmaProgram(CudaProgram):
     """One shape with its launch."""
 
     def __init__(self, shape: WgmmaShape, point: Point, device: DeviceInfo) -> None:
         self.wgmma, self.unroll = shape, int(point.axes["unroll"])
-        launch = LaunchShape(int(point.axes["blocks"]), int(point.axes["threads"]))
-        super().__init__(build_code(recipe(shape, self.unroll), device), launch)
+        launch = LaunchShape(int(point.axes["blocks"]), int(point.axes["block_threads"]))
+        super().__init__(build_code(point_recipe(point, device), device), launch)
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int | float, ...]:
         return (state.results.address, repetitions, 0)
@@ -103,7 +109,7 @@ def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
         if capability(device) != (9, 0):
             yield Skipped(what=shape.key, reason=f"wgmma is sm_90a's, this is {device.architecture}")
             continue
-        axes = {"blocks": device.units, "threads": 256, "unroll": 8, "shape": shape.ptx}
+        axes: dict[str, AxisValue] = {"blocks": device.units, "block_threads": 256, "unroll": 8, "shape": shape.ptx}
         yield Point(kernel="cuda_wgmma", ceiling=shape.key, axes=axes)
 
 
@@ -112,7 +118,7 @@ def _shape(point: Point) -> WgmmaShape:
 
 
 def work(point: Point) -> Work:
-    groups = int(point.axes["blocks"]) * int(point.axes["threads"]) // 128
+    groups = int(point.axes["blocks"]) * int(point.axes["block_threads"]) // 128
     return Work(flop=float(groups * int(point.axes["unroll"]) * _shape(point).operations))
 
 

@@ -48,7 +48,7 @@ class MmaShape(msgspec.Struct, frozen=True, kw_only=True):
 
 _FP16_ONE, _BF16_ONE, _TF32_ONE, _E4M3_ONE, _E5M2_ONE = 0x3C003C00, 0x3F803F80, 0x3F800000, 0x38383838, 0x3C3C3C3C
 _S8_ONE = 0x01010101
-_FP8_AS_FP16 = {key: ("HMMA", 2) for key in ("9.0", "10.0", "10.3", "11.0")}
+_FP8_AS_FP16 = dict.fromkeys(("9.0", "10.0", "10.3", "11.0"), ("HMMA", 2))
 
 MMA_SHAPES: tuple[MmaShape, ...] = (
     MmaShape(key="fp16.tensor.mma.sync", precision="fp16", m=16, n=8, k=8, a=2, b=1, c=4, one=_FP16_ONE, sass="HMMA",
