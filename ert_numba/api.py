@@ -6,11 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ert_numba.errors import ErtError
 from ert_numba.kernels.spec import Request
 from ert_numba.machine import MachineModel
 from ert_numba.records import Skipped, Sweep
+
+if TYPE_CHECKING:
+    from ert_numba.backends import Backend
 
 DEFAULT_BUDGET_SECONDS = 33.0
 QUICK_BUDGET_SECONDS = 9.0
@@ -26,7 +30,7 @@ class Run:
     folder: Path | None
     files: dict[str, Path]
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> object:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         return chart(self.model)._repr_mimebundle_(include, exclude)
 
 
@@ -39,7 +43,7 @@ def sweep(
     results: Path | str | None = RESULTS,
     resume: Path | str | None = None,
     full_provenance: bool = False,
-    listener: Callable[[object], None] | None = None,
+    listener: Callable[[Any], None] | None = None,
 ) -> Run:
     """Measure a machine: plan, measure, fit, save and draw.
 
@@ -71,21 +75,19 @@ def sweep(
     return save(done, model, Path(results))
 
 
-def _measure(  # noqa: PLR0913 - one call site; each is a decision of the user's
-    chosen: object,
+def _measure(
+    chosen: Backend,
     request: Request,
     budget_seconds: float,
     before: Sweep | None,
     full_provenance: bool,
-    listener: Callable[[object], None] | None,
+    listener: Callable[[Any], None] | None,
     started: float,
 ) -> Sweep:
-    from ert_numba.backends import Backend
     from ert_numba.measure.sweep import Plan, measure, plan_points
     from ert_numba.request import require_alike, to_settings
     from ert_numba.store.provenance import collect
 
-    assert isinstance(chosen, Backend)
     provenance = collect(versions=_driver(chosen.device.properties), full=full_provenance)
     if before is not None:
         require_alike(before, chosen.device, provenance.versions)
@@ -146,7 +148,7 @@ def _inside(path: Path | str, name: str) -> Path:
     return path / name if path.is_dir() else path
 
 
-def chart(model: MachineModel) -> object:
+def chart(model: MachineModel) -> Any:
     """The hierarchical roofline of a machine, as an altair chart: shows in notebooks."""
     from ert_numba.charts.machine_chart import machine_chart
 

@@ -85,4 +85,6 @@ def choose(name: str = "auto", ordinal: int = 0) -> tuple[Backend, tuple[Refusal
             return make(ordinal), tuple(refusals)
         except ErtError as error:
             refusals.append(Refusal(key, f"{error.found}. {error.remedy}"))
-    raise ErtError("a device to measure", "; ".join(row.reason for row in refusals), "See `python -m ert_numba devices`")
+    raise ErtError(
+        "a device to measure", "; ".join(row.reason for row in refusals), "See `python -m ert_numba devices`"
+    )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import msgspec
 
     from ert_numba.api import Run
-    from ert_numba.kernels.spec import Request
 
 app = typer.Typer(
     help="Measure what a machine can do: its hierarchical roofline, with intervals.",
@@ -104,7 +103,9 @@ def sweep(
     threads: Annotated[int | None, typer.Option(help="Workers on the CPU; one a physical core by default.")] = None,
     budget: Annotated[str, typer.Option(help="Time for measuring, for example 30s or 2min.")] = "",
     seed: Annotated[int, typer.Option(help="Of the random orders.")] = 1,
-    results: Annotated[Path, typer.Option(help="Folder under which the run gets a folder of its own.")] = Path("results"),
+    results: Annotated[Path, typer.Option(help="Folder under which the run gets a folder of its own.")] = Path(
+        "results"
+    ),
     resume: Annotated[Path | None, typer.Option(help="Go on with this interrupted sweep.json.")] = None,
     backend: Backend = BackendName.AUTO,
     device: Device = 0,
@@ -215,7 +216,9 @@ def devices(backend: Backend = BackendName.AUTO, device: Device = 0, as_json: As
 
 
 Source = Annotated[Path, typer.Argument(help="A run's folder, or its file.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="A new file; standard output or a name beside by default.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="A new file; standard output or a name beside by default.")
+]
 
 
 @command
@@ -255,7 +258,9 @@ def plot(
     source: Source,
     output: Annotated[Path, typer.Option("--output", "-o", help="A new file.")],
     form: Annotated[PlotFormat | None, typer.Option("--format", help="By the file's ending where not given.")] = None,
-    curves: Annotated[bool, typer.Option("--curves", help="Bandwidth against working set instead of the roofline.")] = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="Bandwidth against working set instead of the roofline.")
+    ] = False,
     dark: Annotated[bool, typer.Option("--dark", help="Dark colours (svg and png; pages follow the reader).")] = False,
 ) -> None:
     """Draw a machine model: an offline page, Vega-Lite JSON, SVG or PNG."""

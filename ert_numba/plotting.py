@@ -21,7 +21,9 @@ def plot_file(source: Path, output: Path, form: str, *, curves: bool = False, da
     from ert_numba.store.documents import load_any
 
     if form not in FORMS:
-        raise ErtError(f"the picture {output}", f"the form {form!r}", f"Choose among {', '.join(FORMS)}, or end the name in one")
+        raise ErtError(
+            f"the picture {output}", f"the form {form!r}", f"Choose among {', '.join(FORMS)}, or end the name in one"
+        )
     sweep: Sweep | None = None
     if source.is_dir():
         model = api.load(source)

@@ -22,14 +22,20 @@ def checked(request: Request, budget_seconds: float, device: DeviceInfo) -> Requ
     for size in request.sizes:
         if size < SMALLEST_SET_BYTES:
             raise ErtError(
-                "a working set", capacity(size), f"The smallest that a vector kernel can sweep is {capacity(SMALLEST_SET_BYTES)}"
+                "a working set",
+                capacity(size),
+                f"The smallest that a vector kernel can sweep is {capacity(SMALLEST_SET_BYTES)}",
             )
     if request.threads is not None and not 1 <= request.threads <= device.threads:
         raise ErtError(
-            f"{request.threads} threads", f"{device.threads} processors that may be used", "Choose a number between the two"
+            f"{request.threads} threads",
+            f"{device.threads} processors that may be used",
+            "Choose a number between the two",
         )
     if not budget_seconds > 0:
-        raise ErtError("a time budget", si(budget_seconds, "s"), "Give the sweep at least a second, for example --budget 30s")
+        raise ErtError(
+            "a time budget", si(budget_seconds, "s"), "Give the sweep at least a second, for example --budget 30s"
+        )
     return request
 
 
@@ -67,7 +73,9 @@ def from_settings(settings: dict[str, AxisValue]) -> tuple[Request, float]:
         )
         return request, float(settings["budget_seconds"])
     except (KeyError, ValueError) as error:
-        raise ErtError("the settings of the sweep to go on with", f"{error} is missing or no number", "Start anew") from error
+        raise ErtError(
+            "the settings of the sweep to go on with", f"{error} is missing or no number", "Start anew"
+        ) from error
 
 
 def _words(text: AxisValue) -> tuple[str, ...]:
@@ -87,5 +95,7 @@ def require_alike(before: Sweep, device: DeviceInfo, versions: dict[str, str]) -
     for what, old, new in pairs:
         if old != new:
             raise NotComparable(
-                f"to go on with run {before.run}", f"its {what} was {old!r}, here it is {new!r}", "Start a new sweep instead"
+                f"to go on with run {before.run}",
+                f"its {what} was {old!r}, here it is {new!r}",
+                "Start a new sweep instead",
             )

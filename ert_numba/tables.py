@@ -145,7 +145,15 @@ def comparison_tables(comparison: Comparison) -> Iterable[Table]:
 def _changes(title: str, rows: Sequence[Change]) -> Table:
     table = _table(
         title,
-        [("", "left"), ("A", "right"), ("B", "right"), ("change", "right"), ("intervals", "left"), ("", "left"), ("", "wrap")],
+        [
+            ("", "left"),
+            ("A", "right"),
+            ("B", "right"),
+            ("change", "right"),
+            ("intervals", "left"),
+            ("", "left"),
+            ("", "wrap"),
+        ],
     )
     for row in rows:
         overlap = {None: "", True: "overlap", False: "disjoint"}[row.overlap]

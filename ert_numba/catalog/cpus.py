@@ -127,6 +127,4 @@ PIPES = {"x86_64": 2, "aarch64": 4}
 
 def core_of(vendor: str, family: int, model: int) -> Core | None:
     """The row of a processor, or None: then nothing is assumed about it."""
-    return next(
-        (row for row in CORES if row.vendor == vendor and row.family == family and model in row.models), None
-    )
+    return next((row for row in CORES if row.vendor == vendor and row.family == family and model in row.models), None)

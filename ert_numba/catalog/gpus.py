@@ -31,13 +31,16 @@ class Rate(msgspec.Struct, frozen=True):
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
     """``names`` matches the driver's name of the whole product. ``l1_bytes`` is the joint L1 and shared memory of an SM,
-    as the CUDA programming guide's table of compute capabilities has it.
+    as the CUDA programming guide's table of compute capabilities has it. ``sm_count`` and ``maximum_clock_hz`` are
+    those of the product's largest variant: for a profile that names its compute capability alone.
     """
 
     product: str
     names: str
     capability: tuple[int, int]
     l1_bytes: int | None = None
+    sm_count: int | None = None
+    maximum_clock_hz: float | None = None
     l2_bytes_per_second: float | None = None
     l2_source: str = ""
     rates: tuple[Rate, ...] = ()
@@ -93,12 +96,14 @@ _HOPPER_RATES = (
 
 GPUS: tuple[Gpu, ...] = (
     Gpu(product="V100 SXM2", names=r"(Tesla|NVIDIA) V100-(SXM2|SXM3|PCIE).*", capability=(7, 0), l1_bytes=128 << 10,
+        sm_count=80, maximum_clock_hz=1.53e9,
         rates=(*_rates(_CUDA_TABLE, fp64=64, fp32=128, fp16=256, int32=128),
                *_rates("NVIDIA V100 datasheet, 125 TFLOP/s", tensor_fp16=1024))),
     Gpu(product="T4", names=r"(Tesla|NVIDIA) T4", capability=(7, 5), l1_bytes=96 << 10,
         rates=(*_rates("NVIDIA T4 datasheet", fp32=128, tensor_fp16=1024, tensor_int8=2048),
                *_rates(_TURING, fp16=256, int32=128, tensor_fp16_acc16=1024))),
     Gpu(product="A100", names=r"NVIDIA A100.*", capability=(8, 0), l1_bytes=192 << 10,
+        sm_count=108, maximum_clock_hz=1.41e9,
         rates=(*_rates(_A100, fp64=64, fp32=128, fp16=512, bf16=256, tensor_fp64=128),
                *_rates(_CUDA_TABLE, int32=128),
                *_rates(_A100, tensor_fp16=2048, tensor_fp16_acc16=2048, tensor_bf16=2048, tensor_tf32=1024,
@@ -110,11 +115,14 @@ GPUS: tuple[Gpu, ...] = (
     Gpu(product="L40S", names=r"NVIDIA L40S", capability=(8, 9), l1_bytes=128 << 10,
         rates=_rates("NVIDIA L40S datasheet", fp32=256, tensor_fp16=1024, tensor_bf16=1024, tensor_tf32=512,
                      tensor_int8=2048)),
-    Gpu(product="H100", names=r"NVIDIA H100.*", capability=(9, 0), l1_bytes=256 << 10, rates=_HOPPER_RATES),
+    Gpu(product="H100", names=r"NVIDIA H100.*", capability=(9, 0), l1_bytes=256 << 10,
+        sm_count=132, maximum_clock_hz=1.98e9, rates=_HOPPER_RATES),
     Gpu(product="H200", names=r"NVIDIA H200.*", capability=(9, 0), l1_bytes=256 << 10,
+        sm_count=132, maximum_clock_hz=1.98e9,
         l2_bytes_per_second=6016 * 1.709e9,
         l2_source="Nsight Compute: lts__lts2xbar 188 x 32 B at an L2 clock of 1.709 GHz", rates=_HOPPER_RATES),
     Gpu(product="B200", names=r"NVIDIA B200.*", capability=(10, 0), l1_bytes=256 << 10,
+        sm_count=148, maximum_clock_hz=1.965e9,
         rates=_rates(_XLA, fp64=128, fp32=256, fp16=256, bf16=256, int32=128, tensor_fp64=128, datacentre_fp16=8192,
                      datacentre_bf16=8192, datacentre_tf32=4096, datacentre_int8=16384, datacentre_fp8=16384)),
     Gpu(product="RTX 3090", names=r"NVIDIA GeForce RTX 3090", capability=(8, 6), l1_bytes=128 << 10,
@@ -132,3 +140,9 @@ def gpu_of(name: str, capability: tuple[int, int]) -> Gpu | None:
     """The row of a product by the driver's name (of the parent, for a MIG slice); None where it is not listed."""
     whole = re.sub(r"\s+MIG\s.*$", "", name.strip())
     return next((row for row in GPUS if row.capability == capability and re.fullmatch(row.names, whole)), None)
+
+
+def largest_of(capability: tuple[int, int]) -> Gpu | None:
+    """The largest listed product of a compute capability, to be named as an assumption wherever it is used."""
+    rows = [row for row in GPUS if row.capability == capability and row.sm_count and row.maximum_clock_hz]
+    return max(rows, key=lambda row: (row.sm_count or 0) * (row.maximum_clock_hz or 0), default=None)

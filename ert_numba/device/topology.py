@@ -69,7 +69,9 @@ def probe(sysfs: Path = SYSFS, cgroup: Path = CGROUP) -> Topology:
         core = _number(folder / "core_id", cpu)
         kind = _number(sysfs / "cpu" / f"cpu{cpu}" / "cpufreq" / "cpuinfo_max_freq", 0)
         # core_id is unique within a socket only.
-        rows.append(Processor(cpu=cpu, core=max(socket, 0) * 65536 + core, socket=socket, node=nodes.get(cpu, 0), kind=kind))
+        rows.append(
+            Processor(cpu=cpu, core=max(socket, 0) * 65536 + core, socket=socket, node=nodes.get(cpu, 0), kind=kind)
+        )
     return Topology(processors=tuple(rows), quota=_quota(cgroup))
 
 
@@ -101,9 +103,9 @@ def _quota(cgroup: Path) -> float | None:
     """Processors that the nearest cgroup grants (version 2, then version 1)."""
     for folder in _own_cgroups(cgroup):
         try:
-            limit, period = (folder / "cpu.max").read_text().split()
+            limit, length = (folder / "cpu.max").read_text().split()
             if limit != "max":
-                return int(limit) / int(period)
+                return int(limit) / int(length)
         except (OSError, ValueError):
             pass
     quota, period = _number(cgroup / "cpu/cpu.cfs_quota_us", -1), _number(cgroup / "cpu/cpu.cfs_period_us", 100000)

@@ -56,7 +56,7 @@ def estimate_rate(rates: Sequence[float], candidates: int = 1) -> Estimate:
     spread = best - float(best_first[min(count, 2 * rank) - 1])
     luck = 1.0 + 0.5 * math.sqrt(2.0 * math.log(max(candidates, 1)))
     low = max(value - luck * max(spread, FLOOR * value), value / JITTER)
-    depths = [depth for depth in (3, max(4, 2 * rank), count) if depth <= count] or [count]
+    depths = [depth for depth in (3, 5, max(4, 2 * rank), count) if depth <= count] or [count]
     reach = min(best + _end_point(best - float(best_first[depth - 1]), depth, len(set(depths))) for depth in depths)
     high = min(max(reach, value * (1 + FLOOR)), best * JITTER)
     noisy = high > value * (1 + NOISY) or low < value * (1 - NOISY)

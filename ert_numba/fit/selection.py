@@ -14,7 +14,7 @@ from ert_numba.fit.shapes import SHAPES
 STEPS_PER_OCTAVE = 8
 MOST_KNEES = 6
 BEAM = 4
-LEAST_SIZES = 6  # fewer sizes than this cannot tell a level from noise
+LEAST_SIZES = 8  # fewer sizes than this cannot tell a level from noise
 MODEL_ERROR = 0.01  # real plateaus are not flat to better than this: no criterion may believe more
 KNEE_PENALTY = (
     4.0  # times log(n): a height, a place that was searched over all sizes, a shape (calibrated on flat series)
@@ -76,6 +76,11 @@ class Dictionary(msgspec.Struct, frozen=True):
         power = np.sum(target**2, axis=0)
         return Problem(columns.T @ columns, (columns.T @ target).T, power, self.position, self.base)
 
+    def with_overhead(self, series: Series) -> Dictionary:
+        """The same knees behind a second base column: a cost per pass, which falls as 1/S in cost per byte."""
+        late = np.insert(self.miss, 1, series.size[0] / series.size, axis=1)
+        return Dictionary(late, np.insert(self.position, 1, -np.inf), np.insert(self.shape, 1, -1), 2)
+
     def hypothesis(self, state: Index) -> Hypothesis:
         return Hypothesis(self.base, tuple(self.position[state].tolist()), tuple(self.shape[state].tolist()))
 
@@ -84,16 +89,14 @@ class Dictionary(msgspec.Struct, frozen=True):
         return int(np.argmin(np.where(self.shape == shape, np.abs(self.position - place), np.inf)))
 
 
-def base_columns(size: Array, overhead: bool) -> Array:
-    """The first plateau; with ``overhead`` also a cost per pass, which falls as 1/S in cost per byte."""
-    return np.stack([np.ones_like(size), size[0] / size] if overhead else [np.ones_like(size)], axis=1)
+def dictionary(fitting: Fitting, windows: list[tuple[float, float]], per_octave: int) -> Dictionary:
+    """The first plateau, and every knee inside one of the ``windows`` (log bytes) that two sizes support on either side.
 
-
-def dictionary(series: Series, overhead: bool, windows: list[tuple[float, float]], per_octave: int) -> Dictionary:
-    """Every supported knee whose log capacity lies inside one of the ``windows``."""
-    sizes = np.unique(series.size)
-    base = base_columns(series.size, overhead)
-    columns, position, shape = [base], [-np.inf] * base.shape[1], [-1] * base.shape[1]
+    One slow point at an end is no level; nor is one beside a point that was found to be disturbed.
+    """
+    series = fitting.series
+    sizes = np.unique(series.size[fitting.weights > 0])
+    columns, position, shape = [np.ones((len(series.size), 1))], [-np.inf], [-1]
     even = np.arange(math.log(sizes[0]), math.log(sizes[-1]), math.log(2.0) / per_octave)
     between = 0.5 * (np.log(sizes[1:]) + np.log(sizes[:-1]))
     for number, row in enumerate(SHAPES):
@@ -104,9 +107,7 @@ def dictionary(series: Series, overhead: bool, windows: list[tuple[float, float]
         columns.append(row.miss(series.size[:, None] / np.exp(places)[None, :]))
         position += places.tolist()
         shape += [number] * len(places)
-    return Dictionary(
-        np.concatenate(columns, axis=1), np.asarray(position), np.asarray(shape, dtype=np.intp), base.shape[1]
-    )
+    return Dictionary(np.concatenate(columns, axis=1), np.asarray(position), np.asarray(shape, dtype=np.intp), 1)
 
 
 def select(fitting: Fitting) -> tuple[Model, list[Model]]:
@@ -122,17 +123,17 @@ def select(fitting: Fitting) -> tuple[Model, list[Model]]:
 def _beam(fitting: Fitting) -> list[Model]:
     """Hypotheses of 0, 1, 2 ... knees, each grown from those before it, until more knees no longer pay."""
     everywhere = [(-math.inf, math.inf)]
-    plain = dictionary(fitting.series, False, everywhere, STEPS_PER_OCTAVE)
+    plain = dictionary(fitting, everywhere, STEPS_PER_OCTAVE)
     problem = plain.problem(fitting, fitting.series.cost[:, None])
-    late = dictionary(fitting.series, True, everywhere, STEPS_PER_OCTAVE)
+    late = plain.with_overhead(fitting.series)
     late_problem = late.problem(fitting, fitting.series.cost[:, None])
     every = np.arange(plain.base, len(plain.position))
     states: Index = np.zeros((1, 0), dtype=np.intp)
     models: list[Model] = []
     best, stale = math.inf, 0
-    for count in range(MOST_KNEES + 1):
+    for count in range(_most_knees(fitting.series) + 1):
         if count:
-            states = grow(problem, states, every, BEAM) if len(every) else states[:0]
+            states = grow(problem, states, every, BEAM)
             states = _settled(problem, states, [every] * count)
             states = np.concatenate([states, _uniform(problem, plain, states)])
         if not len(states):
@@ -147,6 +148,11 @@ def _beam(fitting: Fitting) -> list[Model]:
         if stale == 2:
             break
     return models
+
+
+def _most_knees(series: Series) -> int:
+    sizes = len(np.unique(series.size))
+    return 0 if sizes < LEAST_SIZES else min(MOST_KNEES, sizes // 4)
 
 
 def _settled(problem: Problem, states: Index, candidates: list[Index], keep: int = BEAM) -> Index:
@@ -172,8 +178,9 @@ def _uniform(problem: Problem, columns: Dictionary, states: Index) -> Index:
 
 def _fitted(fitting: Fitting, of: Hypothesis) -> tuple[Array, Array]:
     size = fitting.series.size
+    base = [np.ones_like(size), size[0] / size][: of.base]
     knees = [SHAPES[shape].miss(size / math.exp(place)) for place, shape in zip(of.places, of.shapes, strict=True)]
-    columns = np.concatenate([base_columns(size, of.base == 2), *(knee[:, None] for knee in knees)], axis=1)
+    columns = np.stack([*base, *knees], axis=1)
     height = np.linalg.lstsq(columns * fitting.root[:, None], fitting.series.cost * fitting.root, rcond=None)[0]
     return np.asarray(height, dtype=float), np.asarray(columns @ height, dtype=float)
 
@@ -184,6 +191,7 @@ def rate(fitting: Fitting, of: Hypothesis) -> Model:
     count = int(np.sum(fitting.weights > 0))
     variance = float(np.sum((fitting.root * (fitting.series.cost - curve)) ** 2)) / count
     price = (KNEE_PENALTY * len(of.places) + OVERHEAD_PENALTY * (of.base - 1)) * math.log(count)
+    price *= count / max(count - of.base - 2 * len(of.places), 1)  # few points fit anything
     names = [SHAPES[shape].name for shape in of.shapes]
     price += MIXTURE_PENALTY * (len(names) - max((names.count(name) for name in names), default=0))
     return Model(of, height, curve, count * math.log(variance + MODEL_ERROR**2) + price)
@@ -206,7 +214,7 @@ def polish(fitting: Fitting, model: Model) -> Model:
         return fitting.root * (fitting.series.cost - _fitted(fitting, moved(to))[1])
 
     start = np.asarray([of.places[slot] for slot in smooth])
-    reach = 2.0 * math.log(2.0) / STEPS_PER_OCTAVE
+    reach = math.log(2.0) / STEPS_PER_OCTAVE
     step = np.full(len(start), 1e-4)
     found = least_squares(
         residual, start, bounds=(start - reach, start + reach), diff_step=step, xtol=1e-4, ftol=1e-5, max_nfev=8

@@ -14,6 +14,8 @@ from scipy.special import lambertw, ndtr
 
 Array = NDArray[np.float64]
 
+NO_HITS_PAST = 40.0  # a cyclic sweep of so many capacities hits less than 1e-17 of the time
+
 
 def miss_random(ratio: Array) -> Array:
     """Random order of access, or a policy that keeps a fixed part of a cyclic set: hits are C/S."""
@@ -22,9 +24,11 @@ def miss_random(ratio: Array) -> Array:
 
 def miss_cyclic(ratio: Array) -> Array:
     """Cyclic sweep under random replacement: h = exp(-(1 - h) S/C), the root below 1, by Lambert's W."""
-    past = np.maximum(ratio, 1.0)
-    hits = -np.real(lambertw(-past * np.exp(-past), k=0)) / past
-    return np.where(ratio > 1.0, 1.0 - hits, 0.0)
+    missed = (ratio > 1.0).astype(float)
+    partly = (ratio > 1.0) & (ratio < NO_HITS_PAST)
+    past = ratio[partly]
+    missed[partly] = 1.0 + np.real(lambertw(-past * np.exp(-past), k=0)) / past
+    return missed
 
 
 def miss_cliff(ratio: Array) -> Array:

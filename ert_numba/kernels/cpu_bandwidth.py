@@ -50,7 +50,8 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
                     continue
                 if access.nontemporal and level != "DRAM":
                     yield Skipped(
-                        what=f"{level}.{access.key}", reason="non-temporal stores leave the caches: their rate is DRAM's"
+                        what=f"{level}.{access.key}",
+                        reason="non-temporal stores leave the caches: their rate is DRAM's",
                     )
                     continue
                 for streams, page in _variants(access, level, scope, request.quick):

@@ -38,14 +38,14 @@ class CompiledKernel:
 def compile_kernel(emit: Emitter) -> CompiledKernel:
     """Compile for this host."""
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic
     def body(typing_context: Any, repetitions: Any, address: Any, size: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return emit(builder, *arguments)
 
         return SIGNATURE, generate
 
-    @cfunc(SIGNATURE)  # type: ignore[misc]
+    @cfunc(SIGNATURE)
     def kernel(repetitions: int, address: int, size: int) -> Any:
         return body(repetitions, address, size)
 
@@ -61,7 +61,9 @@ def cross_assembly(emit: Emitter, triple: str, cpu: str, features: str = "") -> 
     machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=3)
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    llvm.create_pass_builder(machine, options).getModulePassManager().run(module, llvm.create_pass_builder(machine, options))
+    llvm.create_pass_builder(machine, options).getModulePassManager().run(
+        module, llvm.create_pass_builder(machine, options)
+    )
     return str(machine.emit_assembly(module))
 
 

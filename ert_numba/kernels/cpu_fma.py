@@ -88,12 +88,14 @@ def _dot_int8(builder: ir.IRBuilder, factor: ir.Value, addend: ir.Value, chain: 
         return _dot_asm({512: "vpdpbusd $2, $1, $0", 256: "{vex} vpdpbusd $2, $1, $0"})(builder, factor, addend, chain)
     bytes16 = ir.VectorType(vir.I8, 16)
     sdot = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(chain.type, [chain.type, bytes16, bytes16]), "llvm.aarch64.neon.sdot.v4i32.v16i8"
+        builder.module,
+        ir.FunctionType(chain.type, [chain.type, bytes16, bytes16]),
+        "llvm.aarch64.neon.sdot.v4i32.v16i8",
     )
     return builder.call(sdot, [chain, builder.bitcast(factor, bytes16), builder.bitcast(addend, bytes16)])
 
 
-_FLOAT16 = {"avx512": ("avx512fp16",), "neon": ("fullfp16",)}
+_FLOAT16: dict[str, tuple[str, ...]] = {"avx512": ("avx512fp16",), "neon": ("fullfp16",)}
 _ANY_FMA: dict[str, tuple[str, ...]] = {row.key: () for row in ISA.values() if row.has_fma}
 _ANY: dict[str, tuple[str, ...]] = {row.key: () for row in ISA.values()}
 
@@ -168,8 +170,11 @@ def _operands(builder: ir.IRBuilder, operation: VectorOperation, isa: VectorIsa)
 def emit_chains(operation: VectorOperation, isa: VectorIsa, accumulators: int, unroll: int = UNROLL) -> vir.Emitter:
     """``repetitions x unroll x accumulators`` register-wide steps, each chain with a start of its own."""
     element: ir.Type = (
-        vir.ELEMENTS[operation.precision] if operation.path != "dot" else
-        ir.FloatType() if operation.precision == "bf16" else vir.I32
+        vir.ELEMENTS[operation.precision]
+        if operation.path != "dot"
+        else ir.FloatType()
+        if operation.precision == "bf16"
+        else vir.I32
     )
     lanes = isa.bits // operation.lane_bits
 

@@ -50,7 +50,9 @@ def emit_intensity(isa: VectorIsa, steps: int, streams: int) -> vir.Emitter:
             with vir.loop(builder, iterations) as index:
                 offset = builder.mul(index, vir.I64(isa.bytes * per_stream))
                 pointers = [
-                    builder.inttoptr(builder.add(builder.add(base, offset), vir.I64(k * isa.bytes)), vector.as_pointer())
+                    builder.inttoptr(
+                        builder.add(builder.add(base, offset), vir.I64(k * isa.bytes)), vector.as_pointer()
+                    )
                     for base in bases
                     for k in range(per_stream)
                 ]
@@ -60,7 +62,9 @@ def emit_intensity(isa: VectorIsa, steps: int, streams: int) -> vir.Emitter:
                     for _ in range(times):
                         for slot in slots:
                             value = builder.load(slot)
-                            done = operation.step(builder, factor, addend, value) if steps else builder.fadd(value, addend)
+                            done = (
+                                operation.step(builder, factor, addend, value) if steps else builder.fadd(value, addend)
+                            )
                             builder.store(done, slot)
 
                 if steps <= INNER:

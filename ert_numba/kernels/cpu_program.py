@@ -47,7 +47,9 @@ class CpuProgram:
 
 def host_isa(device: DeviceInfo) -> VectorIsa:
     """The widest instruction set of the catalogue that the device has in full."""
-    return next(row for row in VECTOR_ISAS if row.machine == device.architecture and set(row.features) <= set(device.features))
+    return next(
+        row for row in VECTOR_ISAS if row.machine == device.architecture and set(row.features) <= set(device.features)
+    )
 
 
 def scopes(device: DeviceInfo, request: Request) -> Iterator[tuple[str, int]]:

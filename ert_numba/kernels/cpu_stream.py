@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 
 from ert_numba.catalog.vector_isas import VectorIsa
@@ -24,6 +25,7 @@ from ert_numba.kernels.cpu_program import scratch
 SKEW = 1088
 SCALAR = 0.5
 
+Words = npt.NDArray[np.float64]
 Body = Callable[[ir.IRBuilder, list[ir.Value], "Operands"], ir.Value]
 
 
@@ -44,6 +46,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     nontemporal: bool = False
     in_place: bool = False
     body: Body | None = None  # None: a read, whose vectors are summed
+    gold: Callable[[list[Words]], Words] = lambda arrays: arrays[0]  # what the written array must hold
 
     @property
     def arrays(self) -> int:
@@ -71,6 +74,14 @@ def _triad(builder: ir.IRBuilder, loaded: list[ir.Value], operands: Operands) ->
     return builder.fadd(loaded[0], builder.fmul(operands.scalar, loaded[1]))
 
 
+def _filled(arrays: list[Words]) -> Words:
+    return np.full_like(arrays[0], SCALAR)
+
+
+def _scaled_sum(arrays: list[Words]) -> Words:
+    return np.asarray(arrays[0] + SCALAR * arrays[1], np.float64)
+
+
 def _flip(builder: ir.IRBuilder, loaded: list[ir.Value], operands: Operands) -> ir.Value:
     # An exclusive or with a mask that is zero, unknown to the compiler: a write-back with no floating-point work.
     kind = operands.mask.type
@@ -79,12 +90,12 @@ def _flip(builder: ir.IRBuilder, loaded: list[ir.Value], operands: Operands) -> 
 
 ACCESSES: tuple[Access, ...] = (
     Access(key="read", reads=1, writes=0, write_allocate=0),
-    Access(key="write", reads=0, writes=1, write_allocate=1, body=_fill),
-    Access(key="write_nt", reads=0, writes=1, write_allocate=0, nontemporal=True, body=_fill),
+    Access(key="write", reads=0, writes=1, write_allocate=1, body=_fill, gold=_filled),
+    Access(key="write_nt", reads=0, writes=1, write_allocate=0, nontemporal=True, body=_fill, gold=_filled),
     Access(key="copy", reads=1, writes=1, write_allocate=1, body=_copy),
     Access(key="copy_nt", reads=1, writes=1, write_allocate=0, nontemporal=True, body=_copy),
-    Access(key="triad", reads=2, writes=1, write_allocate=1, body=_triad),
-    Access(key="triad_nt", reads=2, writes=1, write_allocate=0, nontemporal=True, body=_triad),
+    Access(key="triad", reads=2, writes=1, write_allocate=1, body=_triad, gold=_scaled_sum),
+    Access(key="triad_nt", reads=2, writes=1, write_allocate=0, nontemporal=True, body=_triad, gold=_scaled_sum),
     Access(key="update", reads=1, writes=1, write_allocate=0, in_place=True, body=_flip),
 )
 BY_KEY = {row.key: row for row in ACCESSES}
@@ -122,7 +133,9 @@ def emit_stream(access: Access, isa: VectorIsa, streams: int) -> vir.Emitter:
         iterations = builder.udiv(part, vir.I64(isa.bytes * unroll))
         bases = [
             [
-                builder.add(builder.add(address, builder.mul(stride, vir.I64(array))), builder.mul(part, vir.I64(stream)))
+                builder.add(
+                    builder.add(address, builder.mul(stride, vir.I64(array))), builder.mul(part, vir.I64(stream))
+                )
                 for stream in range(streams)
             ]
             for array in range(access.arrays)
@@ -196,12 +209,7 @@ def verify(access: Access, isa: VectorIsa, streams: int, kernel: CompiledKernel)
     if access.body is None:
         return bool(result == 2 * before[arrays[0]].sum() and np.array_equal(words, before))
     expected = before.copy()
-    expected[arrays[-1]] = {
-        "write": lambda: SCALAR,
-        "copy": lambda: before[arrays[0]],
-        "triad": lambda: before[arrays[0]] + SCALAR * before[arrays[1 % len(arrays)]],
-        "update": lambda: before[arrays[0]],
-    }[access.key.removesuffix("_nt")]()
+    expected[arrays[-1]] = access.gold([before[part] for part in arrays])
     return bool(np.array_equal(words, expected))
 
 

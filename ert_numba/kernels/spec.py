@@ -37,11 +37,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Program(Protocol):
     """Compiled code of one point. One worker (a CPU thread; the host thread of a GPU) owns one state."""
 
-    code: str
-    """What the check of the compiled code found, for the record: ``'48 vfmadd zmm (1 x 48 declared)'``."""
+    @property
+    def code(self) -> str:
+        """What the check of the compiled code found, for the record: ``'48 load = 6 x 8'``."""
 
-    def prepare(self, worker: int) -> Any:
-        """Allocate and touch the worker's memory, inside the worker."""
+    def prepare(self, worker: Any) -> Any:
+        """Allocate and touch memory, inside the worker (CPU: its ``cpu_memory.Arena``; GPU: its number)."""
 
     def run(self, state: Any, repetitions: int) -> float:
         """Do the declared work ``repetitions`` times (CPU: and return; GPU: enqueue). Returns what keeps it alive."""

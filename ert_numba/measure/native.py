@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 CLOCK_MONOTONIC = 1  # Linux; the clock behind time.monotonic_ns()
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _now(typing_context: Any) -> Any:
     """Nanoseconds of CLOCK_MONOTONIC."""
 
@@ -34,7 +34,7 @@ def _now(typing_context: Any) -> Any:
     return types.int64(), generate
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _call(typing_context: Any, function: Any, repetitions: Any, address: Any, size: Any) -> Any:
     """Call ``double f(i64, i64, i64)`` at an address."""
     signature = types.float64(types.int64, types.int64, types.int64, types.int64)
@@ -53,9 +53,16 @@ def _call(typing_context: Any, function: Any, repetitions: Any, address: Any, si
         types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64[::1]
     ),
     nogil=True,
-)  # type: ignore[misc]
+)
 def timed_call(
-    kernel: int, repetitions: int, address: int, size: int, probe: int, probe_repetitions: int, start_ns: int, marks: Any
+    kernel: int,
+    repetitions: int,
+    address: int,
+    size: int,
+    probe: int,
+    probe_repetitions: int,
+    start_ns: int,
+    marks: Any,
 ) -> float:
     """Run a kernel between two clock probes; ``marks`` receives six times in ns: both probes' and the work's ends.
 

@@ -20,7 +20,6 @@ from ert_numba.measure.stopping import Settled
 from ert_numba.measure.timers import Bench, Timer
 from ert_numba.records import AxisValue, Point, Sample, Skipped, Work
 
-
 SERIES = ("curve.", "intensity.")  # keys whose every point counts: no point of a series competes with another
 
 
@@ -158,8 +157,10 @@ def _first_of_each(tracks: Sequence[Track]) -> list[Track]:
 def _not_reached(missed: Sequence[Track], outcome: Outcome, plan: Plan) -> list[Skipped]:
     """What ended without a single sample, by ceiling."""
     reached = {sample.point.ceiling for sample in outcome.samples}
-    why = "interrupted before its turn" if outcome.partial else (
-        f"the budget of {plan.budget_seconds:.0f} s ended before its turn: ask for more with --budget"
+    why = (
+        "interrupted before its turn"
+        if outcome.partial
+        else (f"the budget of {plan.budget_seconds:.0f} s ended before its turn: ask for more with --budget")
     )
     names = dict.fromkeys(track.point.ceiling for track in missed if track.point.ceiling not in reached)
     return [Skipped(what=name, reason=why) for name in names]
@@ -225,6 +226,12 @@ def _repeat(track: Track, bench: Bench, plan: Plan) -> None:
         track.seconds.append(timing.seconds)
         if timing.clock_hz is not None:
             track.clocks.append(timing.clock_hz)
-        wanted = 1 if timing.seconds > plan.costly_seconds else 2 if timing.seconds > plan.costly_seconds / 5 else plan.visit_repeats
+        wanted = (
+            1
+            if timing.seconds > plan.costly_seconds
+            else 2
+            if timing.seconds > plan.costly_seconds / 5
+            else plan.visit_repeats
+        )
         if repeat + 1 >= wanted and time.monotonic() - began >= plan.visit_seconds:
             return

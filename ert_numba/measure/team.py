@@ -46,7 +46,7 @@ class Team:
                 return
             try:
                 self._done.put((worker.index, task(worker), None))
-            except BaseException as error:  # noqa: BLE001 - handed to the caller, which raises it
+            except BaseException as error:
                 self._done.put((worker.index, None, error))
 
     def run(self, task: Callable[[Worker], Result], workers: int) -> list[Result]:

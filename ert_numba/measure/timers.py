@@ -20,8 +20,7 @@ class Timing(msgspec.Struct, frozen=True):
 class Bench(Protocol):
     """An open point: compiled, checked, its memory touched, its repetitions chosen so that one call lasts long enough."""
 
-    work: Work
-    """Of one timed call."""
+    work: Work  # of one timed call
     code: str
     verified: bool | None
     conditions: dict[str, AxisValue]

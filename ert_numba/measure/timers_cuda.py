@@ -22,7 +22,7 @@ from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 
 CALL_SECONDS = 5e-3  # a call; the events' and stamps' own cost is some microseconds
 SUSTAINED_SECONDS = 0.8  # of load before the first call of a sustained figure: the power cap acts within tenths
-SUSTAINED_CALL_SECONDS = 0.24
+SUSTAINED_CALL_SECONDS = 0.15
 HOLD_SECONDS = 150e-6  # longer than the host needs to enqueue stamps, events and work
 WARM_SECONDS = 0.3  # from an idle clock of some 350 MHz to a flat one
 _NVML_FROM_SECONDS = 0.1  # of a call, for power to be read while it runs
