@@ -90,7 +90,7 @@ class Dictionary(msgspec.Struct, frozen=True):
 
 
 def dictionary(fitting: Fitting, windows: list[tuple[float, float]], per_octave: int) -> Dictionary:
-    """The first plateau, and every knee inside one of the ``windows`` (log bytes) that two sizes support on either side.
+    """The first plateau, and every knee in one of the ``windows`` (log bytes) that two sizes support on either side.
 
     One slow point at an end is no level; nor is one beside a point that was found to be disturbed.
     """
