@@ -1,7 +1,7 @@
 """What one SM of a product can do in one clock, one row a product: it annotates measurements and never gates them.
 
-Keyed by product, not by compute capability: 8.9 holds the L40S and the RTX 4090, whose tensor rates with FP32 accumulation
-differ by two. A rate that no source states has no entry; an unknown GPU is measured all the same.
+Keyed by product, not by compute capability: 8.9 holds the L40S and the RTX 4090, whose tensor rates with FP32
+accumulation differ by two. A rate that no source states has no entry; an unknown GPU is measured all the same.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Rate(msgspec.Struct, frozen=True):
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
-    """``names`` matches the driver's name of the whole product. ``l1_bytes`` is the joint L1 and shared memory of an SM,
-    as the CUDA programming guide's table of compute capabilities has it. ``sm_count`` and ``maximum_clock_hz`` are
-    those of the product's largest variant: for a profile that names its compute capability alone.
+    """``names`` matches the driver's name of the whole product. ``l1_bytes`` is the joint L1 and shared memory of an
+    SM, as the CUDA programming guide's table of compute capabilities has it. ``sm_count`` and ``maximum_clock_hz``
+    are those of the product's largest variant: for a profile that names its compute capability alone.
     """
 
     product: str
