@@ -1,7 +1,7 @@
 """Power, temperature, clocks and throttle reasons by NVML: optional, matched by UUID, silent where a device has none.
 
-NVML's index is not CUDA's under CUDA_VISIBLE_DEVICES, so a device is found by its UUID. WSL, Jetson and MIG slices answer
-some questions with NotSupported: what is not known is left out.
+NVML's index is not CUDA's under CUDA_VISIBLE_DEVICES, so a device is found by its UUID. WSL, Jetson and MIG slices
+answer some questions with NotSupported: what is not known is left out.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class Lt:
 
 
 class Product(msgspec.Struct, frozen=True, kw_only=True):
-    """D = A^T B, column-major: A is k x m, B is k x n, D is m x n; all of one input type. TN is what FP8 and INT8 need."""
+    """D = A^T B, column-major: A is k x m, B is k x n, D is m x n. TN is the form that FP8 and INT8 need."""
 
     m: int
     n: int
@@ -176,20 +176,25 @@ class Plan:
             raise CublasError("cublasLtMatmulAlgoGetHeuristic", 15)
         return usable
 
-    def launch(self, candidate: Heuristic, a: int, b: int, d: int, workspace: tuple[int, int], stream: int) -> None:
-        """Enqueue; ``workspace`` is address and bytes."""
+    def launch(
+        self, candidate: Heuristic, matrices: tuple[int, int, int], workspace: tuple[int, int], stream: int
+    ) -> None:
+        """Enqueue; ``matrices`` are the addresses of A, B and D, ``workspace`` its address and bytes."""
+        a, b, d = matrices
+        algorithm: Any = candidate.algorithm
         self.lt.call(
-            "cublasLtMatmul", self.lt.handle, self.description, byref(self.alpha), a, self.a, b, self.b, byref(self.beta),
-            d, self.d, d, self.d, byref(candidate.algorithm), workspace[0], workspace[1], stream,
+            "cublasLtMatmul", self.lt.handle, self.description, byref(self.alpha), a, self.a, b, self.b,
+            byref(self.beta), d, self.d, d, self.d, byref(algorithm), *workspace, stream,
         )  # fmt: skip
 
     def describe(self, candidate: Heuristic) -> str:
         """``"algorithm 66, tile 20, split-k 1, stages 36"``: cuBLASLt's own numbers."""
         words = []
+        algorithm: Any = candidate.algorithm
         for name, attribute in _CONFIG.items():
             value, written = c_uint32(0), c_size_t(0)
             status = self.lt.library.cublasLtMatmulAlgoConfigGetAttribute(
-                byref(candidate.algorithm), attribute, byref(value), ctypes.sizeof(value), byref(written)
+                byref(algorithm), attribute, byref(value), ctypes.sizeof(value), byref(written)
             )
             if status == 0:
                 words.append(f"{name} {ctypes.c_int32(value.value).value}")

@@ -1,7 +1,7 @@
 """Matrix products by cuBLASLt: what a library reaches, on zeros (the rate of issue) and on random data for long.
 
-Several proposals of the heuristic are timed and the best is kept: the first alone can be half as fast. Sizes are rivals for
-one ceiling, since power and the fit of tiles decide, not size. Random data is what an application has.
+Several proposals of the heuristic are timed and the best is kept: the first alone can be half as fast. Sizes are rivals
+for one ceiling, since power and the fit of tiles decide, not size. Random data is what an application has.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ GEMM_TYPES: tuple[GemmType, ...] = (
              at_least=(8, 0), sustained=True),
     GemmType(key="int8.tensor.cublas", precision="int8", inputs="s8", output="s32", compute="s32", scale="s32",
              at_least=(7, 5)),
-    GemmType(key="fp8_e4m3.tensor.cublas", precision="fp8_e4m3", inputs="e4m3", output="bf16", compute="f32", scale="f32",
-             at_least=(8, 9), fast_accumulation=True, sustained=True),
+    GemmType(key="fp8_e4m3.tensor.cublas", precision="fp8_e4m3", inputs="e4m3", output="bf16", compute="f32",
+             scale="f32", at_least=(8, 9), fast_accumulation=True, sustained=True),
 )  # fmt: skip
 BY_CEILING = {row.key: row for row in GEMM_TYPES}
 _BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "s8": 1, "e4m3": 1, "s32": 4}
@@ -140,9 +140,10 @@ class GemmProgram:
         return state.plan.candidates[min(times)[1]]
 
     def _launch(self, state: GemmState, candidate: Heuristic, repetitions: int) -> None:
+        matrices = (state.a.address, state.b.address, state.d.address)
         workspace, where = (state.workspace.address, state.workspace.size_bytes), int(stream())
         for _ in range(repetitions):
-            state.plan.launch(candidate, state.a.address, state.b.address, state.d.address, workspace, where)
+            state.plan.launch(candidate, matrices, workspace, where)
 
     def run(self, state: GemmState, repetitions: int) -> float:
         self._launch(state, state.best, repetitions)

@@ -19,7 +19,7 @@ from ert_numba.kernels.spec import CompiledCodeMismatch
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True):
-    """``count`` instructions in one pass of the loop body, by a pattern that matches the instruction's name from its start.
+    """``count`` instructions in one pass of the loop body, by a pattern of the instruction's name from its start.
 
     ``ptx`` is the pattern in PTX, ``sass`` that in SASS (empty: not checked), of which ``sass_per_ptx`` make one PTX
     instruction on the architecture that the recipe is for.

@@ -100,7 +100,7 @@ def make_chain_kernel(form: str, chains: int, body: int) -> Callable[..., None]:
 
     kind = getattr(types, row.type)
 
-    # spread is 0, which the compiler cannot know: with one value a warp, ptxas for sm_120 moves chains to the uniform pipe.
+    # spread is 0, which the compiler cannot know: with one value a warp, ptxas for sm_120 takes the uniform pipe.
     def kernel(results, repetitions, start, operand, spread):  # type: ignore[no-untyped-def]
         own = start + kind(cuda.threadIdx.x * spread)
         store(results + int64(width) * int64(cuda.grid(1)), chain_loop(repetitions, own, operand))

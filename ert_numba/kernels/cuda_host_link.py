@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ert_numba.kernels.cuda_driver import Buffer, call, stream, synchronize
 from ert_numba.kernels.spec import KernelSpec, Request
@@ -41,9 +40,10 @@ class PinnedMemory:
         self.size_bytes = size_bytes
         weakref.finalize(self, driver.cuMemFreeHost, self.address).atexit = False
 
-    def words(self) -> NDArray[np.uint32]:
+    def words(self) -> Any:
+        """The memory as an array of uint32."""
         block = (ctypes.c_uint32 * (self.size_bytes // 4)).from_address(self.address)
-        return np.frombuffer(block, np.uint32)
+        return np.ctypeslib.as_array(block)
 
 
 class LinkProgram:

@@ -1,8 +1,8 @@
 """Where L1 and L2 end: dependent reads in random order, few in flight, so that a miss costs its latency at once.
 
-A bandwidth kernel hides the end of L2: misses and hits overlap, so an H200 reads 105 MB that its 60 MB cannot hold at 90 %
-of full speed, and blocks that walk one buffer in order gather behind the first and then share its misses. In random
-order a set of S bytes hits a cache of C bytes with C / S, whatever the replacement.
+A bandwidth kernel hides the end of L2: misses and hits overlap, so an H200 reads 105 MB, which its 60 MB cannot hold,
+at 90 % of full speed, and blocks that walk one buffer in order gather behind the first and then share its misses. In
+random order a set of S bytes hits a cache of C bytes with C / S, whatever the replacement.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def make_knee_kernel(operator: str) -> Callable[..., None]:
 
 
 def knee_loop(load: Any, store: Any) -> Callable[..., None]:
-    """Block ``b`` reads ``READS`` chunks a repetition of the ``chunks`` from ``b * block_stride`` on, as a generator says.
+    """Block ``b`` reads ``READS`` chunks a repetition, of the ``chunks`` from ``b * block_stride`` on, at random.
 
     ``nothing`` is 0, which the compiler cannot know: it ties each choice to what the last read brought.
     """
@@ -48,7 +48,7 @@ def knee_loop(load: Any, store: Any) -> Callable[..., None]:
     reads, chunk = READS, CHUNK
     multiplier, increment, spread = uint32(_MULTIPLIER), uint32(_INCREMENT), uint32(_SPREAD)
 
-    def kernel(results, repetitions, memory, block_stride, chunks, seed, nothing):  # type: ignore[no-untyped-def]
+    def kernel(results, repetitions, memory, block_stride, chunks, seed, nothing):  # type: ignore[no-untyped-def]  # noqa: PLR0917
         block = int64(cuda.blockIdx.x)
         base = memory + block * block_stride + int64(LOAD) * int64(cuda.threadIdx.x)
         state = uint32(seed + uint32(block) * spread)

@@ -25,7 +25,7 @@ WORD, LOAD, LINE = 4, 16, 128  # bytes
 
 
 def ring_loads(operator: str, loads: int, stride_bytes: int) -> Callable[..., Any]:
-    """``(base, offset, span) -> uint32``: loads ``stride_bytes`` apart round a ring of ``span`` bytes, then their sum."""
+    """``(base, offset, span) -> uint32``: loads ``stride_bytes`` apart round a ring of ``span`` bytes, summed."""
     lines = ["{", f".reg .b32 v<{4 * loads}>, o;", ".reg .b64 a, w;", ".reg .pred p;", "mov.b32 o, $2;"]
     lines += [f".reg .b64 a{k};" for k in range(loads)]
     for k in range(loads):
@@ -68,7 +68,7 @@ def ring_loop(several: Any, one: Any, store: Any, threads: int, loads: int) -> C
 
     row, group = threads * LOAD, threads * LOAD * loads
 
-    def kernel(results, repetitions, memory, block_stride, span, first):  # type: ignore[no-untyped-def]
+    def kernel(results, repetitions, memory, block_stride, span, first):  # type: ignore[no-untyped-def]  # noqa: PLR0917
         block = int64(cuda.blockIdx.x)
         base = memory + block * block_stride
         own = int64(cuda.threadIdx.x) * int64(LOAD)

@@ -1,7 +1,7 @@
 """Which points of which memory kernel bear witness to which level of a GPU: sizes follow from the caches it reports.
 
-Launch shapes are the best of a sweep on an H200 (results/nvidia-h200/variants.json): few blocks with many loads in flight
-for L2, all threads for device memory.
+Launch shapes are the best of a sweep on an H200 (results/nvidia-h200/variants.json): few blocks with many loads in
+flight for L2, all threads for device memory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _load_points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipp
             continue
         yield from made(device, request, size)
     if request.wants_level("DRAM"):
-        axes = {
+        axes: dict[str, AxisValue] = {
             "pattern": "stream",
             "operator": "cg",
             "block_threads": 1024,

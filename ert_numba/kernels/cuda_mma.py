@@ -28,9 +28,9 @@ ADD = {"f32": "add.rn.f32", "f64": "add.rn.f64", "s32": "add.s32", "b32": "add.r
 def accumulator_lines(kind: str, registers: int) -> tuple[list[str], list[str]]:
     """PTX that declares and zeroes the registers ``c``, and PTX that adds them all into ``$0``."""
     register = "b32" if kind == "s32" else kind
+    zero = {"f64": "0d0000000000000000", "f32": "0f00000000"}.get(kind, "0")
     before = [f".reg .{register} c<{registers}>;"]
-    before += [f"mov.{register} c{i}, {'0d0000000000000000' if kind == 'f64' else '0f00000000' if kind == 'f32' else '0'};"
-               for i in range(registers)]  # fmt: skip
+    before += [f"mov.{register} c{i}, {zero};" for i in range(registers)]
     after = [f"{ADD[kind]} c0, c0, c{i};" for i in range(1, registers)]
     return before, [*after, f"mov.{register} $0, c0;"]
 

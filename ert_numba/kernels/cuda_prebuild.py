@@ -1,7 +1,7 @@
 """Compile many kernels at once into the kernel cache: making PTX holds Python's lock, so each worker is a process.
 
-The workers are ``python -m ert_numba.kernels.cuda_prebuild`` with their share of recipes on stdin, so the caller's own main
-module is never run again, and nothing of CUDA need be alive here or there.
+The workers are ``python -m ert_numba.kernels.cuda_prebuild`` with their share of recipes on stdin, so the caller's own
+main module is never run again, and nothing of CUDA need be alive here or there.
 """
 
 from __future__ import annotations

@@ -69,13 +69,13 @@ def make_store_kernel(access: str, threads: int, loads: int) -> Callable[..., No
 
 
 def store_loop(group: Any, threads: int, loads: int) -> Callable[..., None]:
-    """Blocks take whole groups of ``loads`` x ``threads`` elements in turn; ``span`` is a multiple of the grid's groups."""
+    """Blocks take groups of ``loads`` x ``threads`` elements in turn; ``span`` is a multiple of the grid's groups."""
     from numba import cuda
     from numba.core.types import int64
 
     size = threads * loads * LOAD
 
-    def kernel(results, repetitions, target, first, second, span, scale):  # type: ignore[no-untyped-def]
+    def kernel(results, repetitions, target, first, second, span, scale):  # type: ignore[no-untyped-def]  # noqa: PLR0917
         begin = int64(cuda.blockIdx.x) * int64(size) + int64(cuda.threadIdx.x) * int64(LOAD)
         step = int64(cuda.gridDim.x) * int64(size)
         for _ in range(repetitions):

@@ -1,8 +1,8 @@
 """From a kernel's recipe to checked machine code, with or without a GPU, and a cache of the result.
 
 numba.cuda makes PTX (NVVM), nvJitLink makes the cubin: both come from pip. numba's own ``cache=True`` misses or returns
-stale code for kernels that close over intrinsics, so the cache here is keyed by everything that makes the code: the text
-of this package's kernel sources, the factory, its parameters, the architecture and the tools' versions.
+stale code for kernels that close over intrinsics, so the cache here is keyed by everything that makes the code: the
+text of this package's kernel sources, the factory, its parameters, the architecture and the tools' versions.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def make_word_kernel(pattern: str, loads: int) -> Callable[..., None]:
 
 
 def strided_loop(reads: Any, store: Any) -> Callable[..., None]:
-    """Every ``stride``-th byte offset of memory once a repetition; ``count`` is a multiple of 4 x the grid's threads."""
+    """Byte offsets a ``stride`` apart, each once a repetition; ``count`` is a multiple of 4 x the grid's threads."""
     from numba import cuda
     from numba.core.types import int64, uint32
 

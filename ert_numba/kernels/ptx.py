@@ -48,4 +48,4 @@ def asm_operation(text: str, result: str | None, arguments: tuple[str, ...]) -> 
     # numba binds an intrinsic's parameters by name and lowers a real *values as one tuple.
     names = ["typing_context", *(f"value_{k}" for k in range(len(arguments)))]
     operation.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])  # type: ignore[attr-defined]
-    return intrinsic(operation)  # type: ignore[no-any-return]
+    return intrinsic(operation)

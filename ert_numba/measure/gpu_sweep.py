@@ -28,7 +28,7 @@ def gpu_plan(request: Request, budget_seconds: float | None = None) -> Plan:
 
 
 def sweep_gpu(
-    device: DeviceInfo, ordinal: int, request: Request, plan: Plan, listener: Listener, done: Iterable[str] = ()
+    device: DeviceInfo, ordinal: int, request: Request, plan: Plan, *, listener: Listener, done: Iterable[str] = ()
 ) -> Outcome:
     """Measure everything that the request asks of the GPU; ``done`` are keys of points of an earlier run.
 

@@ -1,7 +1,7 @@
 """Timing on a GPU: events in a held stream, the SM clock stamped around the work, power by NVML while it runs.
 
-Without the hold, an event pair around one launch counts 20 to 45 microseconds of the host's launch path: the GPU is idle
-when the first event is recorded.
+Without the hold, an event pair around one launch counts 20 to 45 microseconds of the host's launch path: the GPU is
+idle when the first event is recorded.
 """
 
 from __future__ import annotations
