@@ -47,8 +47,8 @@ def sweep(
 ) -> Run:
     """Measure a machine: plan, measure, fit, save and draw.
 
-    ``request`` says what to measure (all by default), ``budget_seconds`` for how long, ``results`` where a folder for the
-    run is made (None: nothing is saved). ``resume`` goes on with an interrupted sweep. ``listener`` is called with
+    ``request`` says what to measure (all by default), ``budget_seconds`` for how long, ``results`` where a folder for
+    the run is made (None: nothing is saved). ``resume`` goes on with an interrupted sweep. ``listener`` is called with
     ``measure.sweep.Progress``. Ctrl-C ends the measuring; what was measured is saved, marked partial. Raises ErtError.
     """
     started = time.monotonic()
@@ -173,7 +173,7 @@ def save(done: Sweep, model: MachineModel, results: Path) -> Run:
 
 
 def draw(model: MachineModel, done: Sweep | None, folder: Path) -> dict[str, Path]:
-    """The offline page and the charts as Vega-Lite, in a folder. Raises ErtError, also where there is nothing to draw."""
+    """The offline page and the charts as Vega-Lite, in a folder. Raises ErtError, also where nothing is to be drawn."""
     from ert_numba.charts.export import write_vega_lite
     from ert_numba.charts.machine_chart import machine_chart
     from ert_numba.charts.page import write_page

@@ -95,6 +95,7 @@ def print_json(document: msgspec.Struct) -> None:
 
 @command
 def sweep(
+    *,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer points and repeats: some 15 s in all.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Everything there is, also what is slow.")] = False,
     precisions: Annotated[str, typer.Option(help="Only these, for example fp64,fp32.")] = "",

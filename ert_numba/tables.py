@@ -24,7 +24,7 @@ VERDICT_STYLES = {"FASTER": "green", "SLOWER": "red", "LARGER": "cyan", "SMALLER
 
 
 def _table(title: str, columns: Sequence[tuple[str, str]]) -> Table:
-    """Columns as (heading, side): a figure keeps its width, so that no unit is ever cut; ``left`` and ``wrap`` give way."""
+    """Columns as (heading, side): a figure keeps its width, so that no unit is cut; ``left`` and ``wrap`` give way."""
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for name, side in columns:
         table.add_column(name, justify="right" if side == "right" else "left", no_wrap=side == "right", overflow="fold")

@@ -1,4 +1,4 @@
-"""What this CPU is, as far as the system tells: instruction sets, caches, cores, and the limits that follow from them."""
+"""What this CPU is, as far as the system tells: instruction sets, caches, cores, and the limits that follow."""
 
 from __future__ import annotations
 

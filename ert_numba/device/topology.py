@@ -13,7 +13,7 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 class Processor(msgspec.Struct, frozen=True, kw_only=True):
-    """One hardware thread. ``core`` and ``socket`` are unique in the machine; ``kind`` tells P from E cores (maximum clock)."""
+    """One hardware thread. ``core`` and ``socket`` are unique in the machine; ``kind``: its maximum clock, P or E."""
 
     cpu: int
     core: int
@@ -30,8 +30,7 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def placement(self) -> tuple[Processor, ...]:
-        """Processors in the order in which workers take them: one a physical core, socket by socket, fastest kind first;
-        then the siblings."""
+        """The order in which workers take them: one a core, socket by socket, fastest kind first; then siblings."""
         first: dict[int, int] = {}
         for row in self.processors:
             first.setdefault(row.core, row.cpu)
@@ -123,7 +122,7 @@ def _own_cgroups(cgroup: Path) -> list[Path]:
 
 
 def memory_limit_bytes(cgroup: Path = CGROUP) -> int:
-    """Memory that may be used: what is available, or the cgroup's limit where that is less; 0 where neither can be read."""
+    """Memory that may be used: what is available, or the cgroup's limit where less; 0 where neither can be read."""
     available = 0
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():

@@ -1,8 +1,8 @@
 """The core clock without counters: a chain of dependent instructions of known latency.
 
 One accumulator of the vector FMA, in the full width of the kernels, so that it runs at the clock that they run at (wide
-vectors lower it on some cores). Its latency in cycles is calibrated once against a chain of integer additions, which take one
-cycle each on every core.
+vectors lower it on some cores). Its latency in cycles is calibrated once against a chain of integer additions, which
+take one cycle each on every core.
 """
 
 from __future__ import annotations

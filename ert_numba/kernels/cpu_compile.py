@@ -1,7 +1,7 @@
 """From an emitter to machine code: on this host through numba, for another machine through LLVM alone.
 
-``cache=True`` is not used: numba's cache key knows nothing of what an ``intrinsic`` generates, so it misses, or returns the
-code of another kernel. A compile takes some 0.05 s.
+``cache=True`` is not used: numba's cache key knows nothing of what an ``intrinsic`` generates, so it misses, or returns
+the code of another kernel. A compile takes some 0.05 s.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Peak arithmetic of a core's vector units, from registers alone: fused, unfused, and dot-product instructions.
 
 The chains accumulate (``acc = b * c + acc``): NEON's ``fmla`` overwrites its addend, so the other form would copy ``c``
-each time. The seeds pass through an empty assembly, so that no step folds into a constant; every chain reaches the result.
-A gold value alone would not see a loop that was folded into that very formula: hence the check of the assembly.
+each time. The seeds pass through an empty assembly, so that no step folds into a constant; every chain reaches the
+result. A gold value alone would not see a loop that was folded into that very formula: hence the check of the assembly.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Step = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]
 class VectorOperation(msgspec.Struct, frozen=True, kw_only=True):
     """One way to multiply and add a full register: a row of the table below.
 
-    ``features`` are the host features that it needs beside its instruction set's, by instruction set (an absent one: not
-    available there). ``operand_bits`` is the size of one multiplied number, so a register does
+    ``features`` are the host features that it needs beside its instruction set's, by instruction set (an absent one:
+    not available there). ``operand_bits`` is the size of one multiplied number, so a register does
     ``2 x bits / operand_bits`` operations. ``gain`` is what one step adds to each lane (None: the unfused recurrence).
     """
 

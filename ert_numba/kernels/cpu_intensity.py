@@ -1,7 +1,7 @@
 """Kernels of known arithmetic intensity, ERT's way: read a vector, do k multiply-adds on it, write it back.
 
-They prove the model: each must lie on or under the lower of its two roofs, and near it away from the ridge. Its bandwidth roof is
-the ``update`` access, which moves bytes in the same mix and does no arithmetic.
+They prove the model: each must lie on or under the lower of its two roofs, and near it away from the ridge. Its
+bandwidth roof is the ``update`` access, which moves bytes in the same mix and does no arithmetic.
 """
 
 from __future__ import annotations

@@ -59,11 +59,12 @@ def sum_of_lanes(builder: ir.IRBuilder, vectors: list[ir.Value]) -> ir.Value:
     wide = ir.VectorType(DOUBLE, vectors[0].type.count)
     total: ir.Value | None = None
     for vector in vectors:
+        term = vector
         if isinstance(vector.type.element, ir.IntType):
-            vector = builder.sitofp(vector, wide)
+            term = builder.sitofp(vector, wide)
         elif vector.type != wide:
-            vector = builder.fpext(vector, wide)
-        total = vector if total is None else builder.fadd(total, vector)
+            term = builder.fpext(vector, wide)
+        total = term if total is None else builder.fadd(total, term)
     lanes = [builder.extract_element(total, ir.Constant(I32, lane)) for lane in range(wide.count)]
     result = lanes[0]
     for value in lanes[1:]:

@@ -44,8 +44,8 @@ def emit_chase(builder: ir.IRBuilder, repetitions: ir.Value, address: ir.Value, 
 def random_order(lines: int, seed: int) -> npt.NDArray[np.int64]:
     """The lines in the order of the chase: a random permutation.
 
-    A large set is permuted block by block (2 MiB, in random order, each with a rotation of its own), which takes a tenth of
-    the time to lay; a prefetcher finds no stride in it either, and each line is still met once a lap.
+    A large set is permuted block by block (2 MiB, in random order, each with a rotation of its own), which takes a
+    tenth of the time to lay; a prefetcher finds no stride in it either, and each line is still met once a lap.
     """
     generator = np.random.default_rng(seed)
     if lines < WHOLE_LINES:

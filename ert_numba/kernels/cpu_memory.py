@@ -6,6 +6,7 @@ condition of its results, never left to the allocator.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from collections.abc import Callable
 
@@ -56,8 +57,7 @@ def _map(size_bytes: int, page: str) -> tuple[mmap.mmap, Bytes]:
     skip = -whole.ctypes.data % HUGE_PAGE
     advice = getattr(mmap, "MADV_HUGEPAGE" if page == "huge" else "MADV_NOHUGEPAGE", None)
     if advice is not None:
-        try:
+        # A kernel without transparent huge pages refuses: the sample's condition says what was granted.
+        with contextlib.suppress(OSError):
             block.madvise(advice)
-        except OSError:
-            pass  # a kernel without transparent huge pages: the sample's condition says what was granted
     return block, whole[skip : skip + size]

@@ -19,8 +19,8 @@ from ert_numba.records import DeviceInfo
 class CpuProgram:
     """A compiled kernel and the memory that one worker gives it.
 
-    ``size_bytes`` is the kernel's third argument, ``memory_bytes`` what it may touch. ``lay_out`` writes into a worker's
-    memory what the kernel needs to find there (the ring of a pointer chase) and returns the address to start from.
+    ``size_bytes`` is the kernel's third argument, ``memory_bytes`` what it may touch. ``lay_out`` writes into a
+    worker's memory what the kernel needs to find there (the ring of a pointer chase); it returns where to start.
     """
 
     kernel: CompiledKernel

@@ -1,8 +1,8 @@
 """Bandwidth of a memory level: read, write, copy, triad and update in place, over one or several streams.
 
-One repetition passes once over the working set. An opaque barrier stands between passes, so that none is merged with the
-next; every load of a read reaches its result. Several streams a thread keep more lines in flight: on device memory they and
-huge pages decide the roof.
+One repetition passes once over the working set. An opaque barrier stands between passes, so that none is merged with
+the next; every load of a read reaches its result. Several streams a thread keep more lines in flight: on device memory
+they and huge pages decide the roof.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Operands(msgspec.Struct, frozen=True):
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """One kernel: arrays read and written, and what it writes. ``write_allocate`` counts lines read only to be overwritten."""
+    """One kernel: arrays read and written, and what. ``write_allocate`` counts lines read only to be overwritten."""
 
     key: str
     reads: int
@@ -118,7 +118,7 @@ def array_stride(size_bytes: int) -> int:
 
 
 def emit_stream(access: Access, isa: VectorIsa, streams: int) -> vir.Emitter:
-    """``repetitions`` passes over arrays of ``bytes`` bytes each; array k starts at ``k x array_stride`` from the address."""
+    """``repetitions`` passes over arrays of ``bytes`` bytes each; array k stands ``k x array_stride`` on."""
     vector = vir.vector_type(isa, "fp64")
     unroll = unroll_of(streams)
 

@@ -48,7 +48,7 @@ def knee_loop(load: Any, store: Any) -> Callable[..., None]:
     reads, chunk = READS, CHUNK
     multiplier, increment, spread = uint32(_MULTIPLIER), uint32(_INCREMENT), uint32(_SPREAD)
 
-    def kernel(results, repetitions, memory, block_stride, chunks, seed, nothing):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    def kernel(results, repetitions, memory, block_stride, chunks, seed, nothing):  # type: ignore[no-untyped-def]
         block = int64(cuda.blockIdx.x)
         base = memory + block * block_stride + int64(LOAD) * int64(cuda.threadIdx.x)
         state = uint32(seed + uint32(block) * spread)

@@ -68,7 +68,7 @@ def ring_loop(several: Any, one: Any, store: Any, threads: int, loads: int) -> C
 
     row, group = threads * LOAD, threads * LOAD * loads
 
-    def kernel(results, repetitions, memory, block_stride, span, first):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    def kernel(results, repetitions, memory, block_stride, span, first):  # type: ignore[no-untyped-def]
         block = int64(cuda.blockIdx.x)
         base = memory + block * block_stride
         own = int64(cuda.threadIdx.x) * int64(LOAD)

@@ -75,7 +75,7 @@ def store_loop(group: Any, threads: int, loads: int) -> Callable[..., None]:
 
     size = threads * loads * LOAD
 
-    def kernel(results, repetitions, target, first, second, span, scale):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    def kernel(results, repetitions, target, first, second, span, scale):  # type: ignore[no-untyped-def]
         begin = int64(cuda.blockIdx.x) * int64(size) + int64(cuda.threadIdx.x) * int64(LOAD)
         step = int64(cuda.gridDim.x) * int64(size)
         for _ in range(repetitions):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
-# A rival this far behind after one visit is out, unless it is one of the first two: noise alone explains 1.8x at worst, but
-# hardly for all visits of one and none of another.
+# A rival this far behind after one visit is out, unless it is one of the first two: noise alone explains 1.8x at worst,
+# but hardly for all visits of one and none of another.
 MARGIN = 0.15
 ALWAYS = 2
 FINEST = 2 ** (1 / 8)  # no two sizes of a curve closer than this ratio
@@ -21,12 +22,12 @@ def contenders(rates: Sequence[float]) -> list[int]:
 
 
 def finer_sizes(sizes: Sequence[int], rates: Sequence[float], at_most: int) -> list[int]:
-    """Up to ``at_most`` new sizes in whole KiB, where the rate changes most between neighbours, and beside those places.
+    """Up to ``at_most`` new sizes in whole KiB, where the rate changes most between neighbours, and beside there.
 
     The neighbouring gaps are halved too: where a fall begins says as much of a capacity as where it is steepest.
     """
     order = sorted(range(len(sizes)), key=lambda index: sizes[index])
-    gaps = [(sizes[a], sizes[b], abs(math.log(rates[b] / rates[a]))) for a, b in zip(order, order[1:], strict=False)]
+    gaps = [(sizes[a], sizes[b], abs(math.log(rates[b] / rates[a]))) for a, b in pairwise(order)]
     steep = sorted((index for index, gap in enumerate(gaps) if gap[2] > FALL), key=lambda index: -gaps[index][2])
     chosen: list[int] = []
     for index in steep:

@@ -1,8 +1,8 @@
 """The only loop: visit every point in rounds until each has settled or the time is spent.
 
-Noise on a shared machine comes in phases of seconds, so repeats made at one moment agree and may all be slow. Hence rounds:
-each point is visited at several moments. After the first round only the contenders of each ceiling go on, and new
-sizes are put between those where a curve falls: the budget buys accuracy where it counts.
+Noise on a shared machine comes in phases of seconds, so repeats made at one moment agree and may all be slow. Hence
+rounds: each point is visited at several moments. After the first round only the contenders of each ceiling go on, and
+new sizes are put between those where a curve falls: the budget buys accuracy where it counts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Track:
     steal: float = 0.0
     visits: int = 0
     repetitions: int | None = None
-    work: Work = Work()
+    work: Work = field(default_factory=Work)
     verified: bool | None = None
     code: str = ""
     conditions: dict[str, AxisValue] = field(default_factory=dict)
@@ -143,7 +143,7 @@ def measure(tracks: Sequence[Track], timer: Timer, plan: Plan, listener: Listene
 
 
 def _first_of_each(tracks: Sequence[Track]) -> list[Track]:
-    """In the given order, but one point of each ceiling before any second one: a budget that ends early costs variants."""
+    """In the given order, but one point of each ceiling before any second: a budget that ends early costs variants."""
     seen: dict[str, int] = {}
     ranked = []
     for track in tracks:

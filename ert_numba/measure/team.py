@@ -24,7 +24,7 @@ class Worker:
 
 
 class Team:
-    """``cpus[i]`` is where worker i runs. Tasks run inside the workers; an exception of one comes back to the caller."""
+    """``cpus[i]`` is where worker i runs. Tasks run inside the workers; an exception comes back to the caller."""
 
     def __init__(self, cpus: Sequence[int]) -> None:
         self.workers = [Worker(index, cpu) for index, cpu in enumerate(cpus)]

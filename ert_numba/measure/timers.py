@@ -18,7 +18,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class Bench(Protocol):
-    """An open point: compiled, checked, its memory touched, its repetitions chosen so that one call lasts long enough."""
+    """An open point: compiled, checked, its memory touched, its repetitions such that one call lasts long enough."""
 
     work: Work  # of one timed call
     code: str

@@ -143,7 +143,7 @@ class CpuTimer:
 
     @staticmethod
     def _repetitions(bench: CpuBench) -> int:
-        """Repetitions in one call, so that it lasts CALL_SECONDS: doubled until a call is long enough to extrapolate."""
+        """Repetitions in one call, so that it lasts CALL_SECONDS: more until a call is long enough to extrapolate."""
         count = 1
         while True:
             marks = bench.marks(count)
