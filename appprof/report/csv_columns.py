@@ -5,6 +5,7 @@ The power of ten of the unit is appended to the digits before they are read, so 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -113,6 +114,8 @@ def _all_numbers(raw: RawColumn, unit: Unit, decimal_mark: str) -> Column | None
     digits = plain(raw.blob, decimal_mark)
     exponent = b"e%d" % unit.power if unit.power else b""
     numbers = list(map(float, (digits.replace(b"\n", exponent + b"\n") + exponent).split(b"\n")))
+    if not all(map(math.isfinite, numbers)):  # hundreds of digits
+        return None
     rounding = _rounding(decimals_of(raw.shapes, decimal_mark), unit, raw.metric)
     missing: dict[int, str] = {}
     values: list[float | None] = list(numbers) if rounding and unit.scaled and 0.0 in numbers else []
@@ -137,9 +140,11 @@ def _cell_by_cell(raw: RawColumn, unit: Unit, cells: list[bytes], decimal_mark: 
         digits = number(text, decimal_mark)
         if digits is not None:
             decimals = min(decimals or 99, _decimals_of_one(digits) or 99) % 99
-            numbers[index] = _scaled(digits, unit)
+            numbers[index] = value = _scaled(digits, unit)
             rounding = _rounding(_decimals_of_one(digits), unit, raw.metric)
-            if numbers[index] == 0.0 and rounding and unit.scaled and "." in digits:
+            if not math.isfinite(value):
+                numbers[index], missing[index] = None, "inf"
+            elif value == 0.0 and rounding and unit.scaled and "." in digits:
                 numbers[index], missing[index] = None, _below(rounding, unit)
         elif text.lower() in NOT_AVAILABLE:
             missing[index] = "n/a"

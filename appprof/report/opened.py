@@ -22,7 +22,7 @@ UNPACKED_RATIO = 1000
 WHOLE_LIMIT = 2 << 30
 
 
-def first_bytes(path: Path, count: int = 4096) -> bytes:
+def first_bytes(path: Path, count: int) -> bytes:
     """The beginning of the file's content, unpacked and as UTF-8 where it is text."""
     head = b""
     for chunk in text_chunks(path):

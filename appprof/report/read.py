@@ -17,6 +17,8 @@ from appprof.report.opened import first_bytes
 from appprof.report.profile import Report
 from ert_numba.errors import ErtError
 
+HEAD_BYTES = 4096
+
 
 class Format(msgspec.Struct, frozen=True):
     """``begins`` looks at the file's name and its first bytes; ``read`` takes its path and the user's decimal mark."""
@@ -58,8 +60,8 @@ def _labelled(report: Report, label: str) -> Report:
 
 def read_file(path: Path, decimal_mark: str | None = None) -> Report:
     """Everything that one file holds. Raises ``ErtError`` for a file that is no profile, and says what it is."""
-    head = first_bytes(path)
-    if not head.strip():
+    head = first_bytes(path, HEAD_BYTES)
+    if not head.strip() and len(head) < HEAD_BYTES:
         raise ErtError(f"a profile in {path.name}", "the file is empty", "Profile again")
     if not head.startswith(MAGIC):  # a .ncu-repz that is a packed report, as some versions write it, is read
         refuse_foreign(path.name, head)
