@@ -16,8 +16,6 @@ from ert_numba.records import Skipped, Sweep
 if TYPE_CHECKING:
     from ert_numba.backends import Backend
 
-DEFAULT_BUDGET_SECONDS = 33.0
-QUICK_BUDGET_SECONDS = 9.0
 RESULTS = Path("results")
 
 
@@ -62,11 +60,11 @@ def sweep(
         backend = {"gpu": "cuda"}.get(before.device.kind, before.device.kind)
         budget_seconds = budget_seconds or budget
     request = request or Request()
-    if budget_seconds is None:
-        budget_seconds = QUICK_BUDGET_SECONDS if request.quick else DEFAULT_BUDGET_SECONDS
     if results is not None:
         check_writable(Path(results))
     chosen, _ = choose(backend, device)
+    if budget_seconds is None:
+        budget_seconds = chosen.budgets[request.quick]
     checked(request, budget_seconds, chosen.device)
     done = _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
     model = fit(done)
@@ -84,7 +82,7 @@ def _measure(
     listener: Callable[[Any], None] | None,
     started: float,
 ) -> Sweep:
-    from ert_numba.measure.sweep import Plan, measure, plan_points
+    from ert_numba.measure.sweep import measure, plan_points
     from ert_numba.request import require_alike, to_settings
     from ert_numba.store.provenance import collect
 
@@ -97,7 +95,8 @@ def _measure(
     )
     timer = chosen.open_timer(request)
     try:
-        outcome = measure(tracks, timer, Plan(budget_seconds=budget_seconds), listener or (lambda _: None), started)
+        plan = chosen.plan(budget_seconds)  # counts from here: a GPU's kernels are compiled by now
+        outcome = measure(tracks, timer, plan, listener or (lambda _: None), time.monotonic())
     finally:
         timer.close()
     if not outcome.samples and not earlier:

@@ -9,6 +9,7 @@ import msgspec
 
 from ert_numba.errors import ErtError
 from ert_numba.kernels.spec import KernelSpec, Request
+from ert_numba.measure.sweep import Plan
 from ert_numba.measure.timers import Timer
 from ert_numba.records import DeviceInfo, Point, Skipped
 
@@ -21,6 +22,10 @@ class Backend:
     kernels: tuple[KernelSpec, ...]
     absent: tuple[Skipped, ...]
     open_timer: Callable[[Request], Timer]
+    plan: Callable[[float], Plan]
+    """The sweep's plan for a budget in seconds."""
+    budgets: tuple[float, float]
+    """Seconds of measuring where nobody says how many: of a whole sweep, of a quick one."""
 
     def offered(self, request: Request) -> list[Point | Skipped]:
         """Every point for a request, and every reason why something is not measured."""
@@ -49,6 +54,8 @@ def cpu_backend() -> Backend:
         kernels=CPU_KERNELS,
         absent=matrix_units(),
         open_timer=lambda request: CpuTimer(device, topology, request.threads or device.units),
+        plan=lambda seconds: Plan(budget_seconds=seconds),
+        budgets=(33.0, 9.0),
     )
 
 
@@ -59,13 +66,15 @@ def cuda_backend(ordinal: int = 0) -> Backend:
     require_packages()
     device = probe_gpu(ordinal)
     from ert_numba.kernels.registry_cuda import CUDA_KERNELS
-    from ert_numba.measure.timers_cuda import CudaTimer
+    from ert_numba.measure.gpu_sweep import BUDGET_SECONDS, QUICK_BUDGET_SECONDS, gpu_plan, open_gpu
 
     return Backend(
         device=device,
         kernels=CUDA_KERNELS,
         absent=(),
-        open_timer=lambda request: CudaTimer(device, ordinal),
+        open_timer=lambda request: open_gpu(device, ordinal, request),
+        plan=gpu_plan,
+        budgets=(BUDGET_SECONDS, QUICK_BUDGET_SECONDS),
     )
 
 
