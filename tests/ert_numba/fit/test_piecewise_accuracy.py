@@ -103,7 +103,7 @@ def test_full_count(transition, knees, capsys):
     possible = np.mean([error.max() < 0.10 for error in best])
     with capsys.disabled():
         print(
-            f"\n{transition:8} {knees} knees: counted {counted:.2f}, all within 10 % {within:.2f} (oracle {possible:.2f}),"
+            f"\n{transition:8} {knees} knees: counted {counted:.2f}, all in 10 % {within:.2f} (oracle {possible:.2f}),"
             f" each {np.mean(errors < 0.1):.2f} (oracle {np.mean(np.concatenate(best) < 0.1):.2f}),"
             f" median error {np.median(errors):.3f} (oracle {np.median(np.concatenate(best)):.3f}),"
             f" in interval {covered:.2f}, plateau error {plateau:.3f}"
