@@ -18,6 +18,7 @@ from ert_numba.errors import ErtError
 TAIL = 0.025  # either end of a 95 % interval
 JITTER = 1.8  # largest slowdown seen between equal runs on shared virtual machines: nothing is believed to hide more
 FLOOR = 0.005  # the clock moves by this much between two probes of a quiet core; no interval claims less
+LUCK = 0.05  # nothing makes a sample faster than the machine by more: boosts of the clock, errors of the timer
 NOISY = 0.04  # an interval that reaches further than this from its value is noise that a reader must know of
 
 
@@ -40,9 +41,9 @@ def estimate_rate(rates: Sequence[float], candidates: int = 1) -> Estimate:
 
     The value is the m-th best of n with m = max(2, sqrt(n)/2): consistent, because m/n falls to 0, and safe
     from m - 1 lucky samples. The upper end is the confidence limit of an end point (Robson and Whitlock,
-    Biometrika 51, 1964): where the best samples lie apart, better ones may exist that were not seen. The
-    lower end is as far below the value as the best samples spread. ``candidates`` says among how many
-    configurations this one was picked as the best: luck is then likelier, and the lower end falls further.
+    Biometrika 51, 1964): where the best samples lie apart, better ones may exist that were not seen. The lower
+    end is as far below the value as the best samples spread, but no further than luck can reach. ``candidates``
+    says among how many configurations this one was picked as the best: luck is then likelier, and reaches further.
     """
     best_first = np.sort(np.asarray(rates, dtype=float))[::-1]
     count = len(best_first)
@@ -55,7 +56,7 @@ def estimate_rate(rates: Sequence[float], candidates: int = 1) -> Estimate:
     value = float(best_first[rank - 1])
     spread = best - float(best_first[min(count, 2 * rank) - 1])
     luck = 1.0 + 0.5 * math.sqrt(2.0 * math.log(max(candidates, 1)))
-    low = max(value - luck * max(spread, FLOOR * value), value / JITTER)
+    low = value - luck * min(max(spread, FLOOR * value), LUCK * value)
     depths = [depth for depth in (3, 5, max(4, 2 * rank), count) if depth <= count] or [count]
     reach = min(best + _end_point(best - float(best_first[depth - 1]), depth, len(set(depths))) for depth in depths)
     high = min(max(reach, value * (1 + FLOOR)), best * JITTER)

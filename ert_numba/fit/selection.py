@@ -194,6 +194,7 @@ def rate(fitting: Fitting, of: Hypothesis) -> Model:
     price *= count / max(count - of.base - 2 * len(of.places), 1)  # few points fit anything
     names = [SHAPES[shape].name for shape in of.shapes]
     price += MIXTURE_PENALTY * (len(names) - max((names.count(name) for name in names), default=0))
+    price += sum(SHAPES[shape].price for shape in of.shapes)
     return Model(of, height, curve, count * math.log(variance + MODEL_ERROR**2) + price)
 
 

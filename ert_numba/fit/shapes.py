@@ -46,7 +46,8 @@ def _smeared(width: float) -> Callable[[Array], Array]:
 class Shape(msgspec.Struct, frozen=True):
     """``name`` as a knee reports it; ``onset`` and ``midpoint``: S/C where 5 % and half of the accesses miss.
 
-    ``sharp``: between two neighbouring sizes every capacity explains the data equally well.
+    ``sharp``: between two neighbouring sizes every capacity explains the data equally well. ``price``: what the
+    criterion asks more for a shape that no mechanism predicts: it only stands where those with a mechanism fail.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Shape(msgspec.Struct, frozen=True):
     onset: float
     midpoint: float
     sharp: bool = False
+    price: float = 0.0
 
 
 # A cliff is smeared by slices and sets of unequal load: capacities scattered (log-normally) about their median.
@@ -62,5 +64,5 @@ SHAPES: tuple[Shape, ...] = (
     Shape("cyclic", miss_cyclic, 1.026, 1.386),
     Shape("random", miss_random, 1.053, 2.0),
     Shape("smeared", _smeared(0.12), 0.821, 1.0),
-    Shape("smeared", _smeared(0.25), 0.663, 1.0),
+    Shape("smeared", _smeared(0.25), 0.663, 1.0, price=6.0),
 )
