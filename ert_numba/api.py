@@ -51,8 +51,8 @@ def sweep(
     """
     started = time.monotonic()
     from ert_numba.backends import choose
+    from ert_numba.files import check_writable
     from ert_numba.request import checked, from_settings
-    from ert_numba.store.files import check_writable
 
     before = load_sweep(resume) if resume is not None else None
     if before is not None:
@@ -158,8 +158,8 @@ def save(done: Sweep, model: MachineModel, results: Path) -> Run:
     """Both documents and the pictures, in a new folder of the run's own. Raises ErtError."""
     import msgspec
 
+    from ert_numba.files import run_folder
     from ert_numba.store.documents import save as save_document
-    from ert_numba.store.files import run_folder
 
     folder = run_folder(results, done.device.slug, "quick" if done.settings.get("quick") else done.device.kind)
     done = msgspec.structs.replace(done, run=folder.name)

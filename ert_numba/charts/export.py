@@ -8,7 +8,7 @@ from pathlib import Path
 from ert_numba.charts.document import VEGA_LITE
 from ert_numba.charts.theme import AnyChart, recoloured
 from ert_numba.errors import ErtError
-from ert_numba.store.files import write_bytes_new, write_text_new
+from ert_numba.files import write_bytes_new, write_text_new
 
 _PNG_SCALE = 2.0
 

@@ -15,9 +15,9 @@ from ert_numba.charts.machine_chart import machine_chart, machine_roofs, widest_
 from ert_numba.charts.roofline import NARROW
 from ert_numba.charts.sweep_chart import sweep_chart
 from ert_numba.charts.words import ceiling_words, clock, interval, reading_order
+from ert_numba.files import write_text_new
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import AxisValue, Sweep
-from ert_numba.store.files import write_text_new
 from ert_numba.units import capacity, si
 
 __all__ = ["machine_page", "write_image", "write_page", "write_vega_lite"]

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from ert_numba.errors import ErtError
+from ert_numba.files import read_whole, write_bytes_new
 from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep
 from ert_numba.store.checks import faults_of_machine, faults_of_sweep
-from ert_numba.store.files import read_whole, write_bytes_new
 from ert_numba.store.migrations import upgrade
 
 _BROKEN = "Take an unbroken copy of the file, or make it again with: {made_by}"

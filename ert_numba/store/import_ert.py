@@ -14,10 +14,10 @@ import msgspec
 
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.errors import ErtError
+from ert_numba.files import read_whole
 from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.records import AxisValue, DeviceInfo, Limit, Skipped
 from ert_numba.store.ert_metadata import Metadata, architecture, configuration, flatten, is_gpu, measured_at, version
-from ert_numba.store.files import read_whole
 from ert_numba.store.provenance import collect
 
 _GIGA = 1e9

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ert_numba import files
 from ert_numba.errors import ErtError
+from ert_numba.files import check_new, check_writable, read_whole, run_folder, write_bytes_new, write_text_new
 from ert_numba.records import slug
-from ert_numba.store import files
-from ert_numba.store.files import check_new, check_writable, read_whole, run_folder, write_bytes_new, write_text_new
 
 NOON = datetime(2026, 11, 29, 15, 47, 30, tzinfo=UTC)
 

@@ -1,0 +1,51 @@
+# Two commands, on a machine with nothing but Python 3.11 or newer and make:
+#   make sweep    measure this machine
+#   make test     every check that needs no GPU
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.PHONY: sweep quick test lint types contracts unit schema clean
+
+sweep: $(VENV)/installed
+	$(BIN)/python -m ert_numba sweep $(ARGS)
+
+quick: $(VENV)/installed
+	$(BIN)/python -m ert_numba sweep --quick $(ARGS)
+
+test: lint types contracts unit
+
+lint: $(VENV)/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/tested
+	$(BIN)/mypy
+
+contracts: $(VENV)/tested
+	$(BIN)/lint-imports
+
+unit: $(VENV)/tested
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(ARGS)
+
+# After a change to a record that is stored: its JSON Schema under results/schema.
+schema: $(VENV)/installed
+	$(BIN)/python -m ert_numba.store.schema
+
+$(VENV)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, $$($(PYTHON) --version) was found: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/installed: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/tested: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/installed
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache htmlcov .coverage
