@@ -66,6 +66,7 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     shape: str  # "cliff" | "cyclic" | "random" | "smeared"
     witness: str  # "bandwidth" | "latency"
     ceiling: str = ""  # key of the curve's ceiling, for example "L2.read.private"
+    sharers: int = 1  # workers that filled one instance together: each saw the knee at capacity_bytes / sharers
     nominal_bytes: int | None = None
     agrees: bool | None = None
     note: str = ""

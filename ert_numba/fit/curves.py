@@ -112,6 +112,7 @@ def _knee(key: SeriesKey, knee: SeriesKnee, name: LevelName) -> Knee:
         shape=knee.shape,
         witness="latency" if key.subject == "latency" else "bandwidth",
         ceiling=key.ceiling(name.level),
+        sharers=name.sharers,
         nominal_bytes=nominal,
         agrees=agreeing,
         note="; ".join(notes),
