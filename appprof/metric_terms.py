@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -43,6 +43,30 @@ class Term(msgspec.Struct, frozen=True, gc=False):
             return seconds
         cycles = values[self.cycles]
         return cycles * seconds if self.cycles.endswith(".per_second") else cycles
+
+
+class WeightedSum(msgspec.Struct, frozen=True, gc=False):
+    """Several counters added up. ``plain`` are (metric, weight) where all are sums already, which most files have."""
+
+    terms: tuple[Term, ...]
+    plain: tuple[tuple[str, float], ...] = ()
+
+    def total(self, values: Mapping[str, float], seconds: float) -> float:
+        if self.plain:
+            value = 0.0
+            for metric, weight in self.plain:
+                value += values[metric] * weight
+            return value
+        return sum(term.count(values, seconds) * term.weight for term in self.terms)
+
+    def error(self, rounding: Mapping[str, float], values: Mapping[str, float], seconds: float) -> float:
+        return sum(term.error(rounding, values, seconds) for term in self.terms)
+
+
+def weighted_sum(terms: Iterable[Term]) -> WeightedSum:
+    kept = tuple(terms)
+    simple = all(term.form == SUM and term.divide == 1.0 for term in kept)
+    return WeightedSum(kept, tuple((term.metric, term.weight) for term in kept) if simple else ())
 
 
 def unit_of_counter(base: str) -> str:

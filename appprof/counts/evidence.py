@@ -36,6 +36,10 @@ class Evidence(msgspec.Struct, frozen=True):
     why: str = ""
 
 
+IDLE, NOTHING = Evidence(ran=False, idle=True), Evidence(ran=False, idle=False)
+NAMED = Evidence(ran=True, idle=False, why="its name is that of a tensor-core kernel")
+
+
 def tensor_evidence(kernel: str, chip: Capability | None, values: Mapping[str, float], half_flop: float) -> Evidence:
     """What the instruction count, the pipe's share and, last, the kernel's name say.
 
@@ -45,16 +49,14 @@ def tensor_evidence(kernel: str, chip: Capability | None, values: Mapping[str, f
     if count is not None:
         matrix = count - values.get(HALF_FMA, 0.0)
         if matrix <= 0:
-            return Evidence(ran=False, idle=True)
+            return IDLE
         if HALF_FMA in values or not _may_be_halves(chip, count, half_flop):
             return Evidence(ran=True, idle=False, why=f"{INSTRUCTIONS} counted {matrix:.0f} instructions")
     elif not half_flop:
         shares = [(name, values[name]) for name in SHARES if values.get(name, 0.0) > SHARE_PERCENT]
         if shares:
             return Evidence(ran=True, idle=False, why=f"{shares[0][0]} is {shares[0][1]:.1f} %")
-    if _named_for_tensor(kernel):
-        return Evidence(ran=True, idle=False, why="its name is that of a tensor-core kernel")
-    return Evidence(ran=False, idle=False)
+    return NAMED if _named_for_tensor(kernel) else NOTHING
 
 
 def _may_be_halves(chip: Capability | None, count: float, half_flop: float) -> bool:

@@ -7,26 +7,28 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from appprof.counts.record import Origin, Quantity, Traffic
-from appprof.metric_terms import Term, find_term, forms_of
+from appprof.metric_terms import Term, WeightedSum, find_term, forms_of, weighted_sum
 from appprof.metrics import BYTE_COUNTERS, BYTE_DEFINITIONS, CLOCKS, TIMES, TMA_BYTES, ByteCounter, Capability
 
 TMA_FROM: Capability = (9, 0)
+TMA_SUMS = tuple(f"{name}.sum" for name in TMA_BYTES)
 # Without TMA, what L2 gives the SMs passes L1: an L1 count below this share of it has missed most of the traffic.
 L1_SHARE_OF_L2 = 0.5
 
 
 class TrafficPlan(msgspec.Struct, frozen=True):
+    level: str
     definition: str
-    terms: tuple[Term, ...]
+    sum: WeightedSum
     bound: str
     origin: Origin
 
     def traffic(self, values: Mapping[str, float], rounding: Mapping[str, float], seconds: float) -> Traffic:
         return Traffic(
-            level=BYTE_DEFINITIONS[self.definition].level,
+            level=self.level,
             definition=self.definition,
-            value=sum(term.count(values, seconds) * term.weight for term in self.terms),
-            rounding=sum(term.error(rounding, values, seconds) for term in self.terms) if rounding else 0.0,
+            value=self.sum.total(values, seconds),
+            rounding=self.sum.error(rounding, values, seconds) if rounding else 0.0,
             bound=self.bound,
             origin=self.origin,
         )
@@ -72,7 +74,8 @@ def plan_traffic(names: Collection[str], has_time: bool) -> tuple[TrafficPlan, .
         terms = whole or next((terms for _, terms in found if terms), ())
         if terms:
             origin = Origin(metrics=tuple(term.metric for term in terms), form=forms_of(terms))
-            plans.append(TrafficPlan(definition, terms, "exact" if whole else "lower", origin))
+            level = BYTE_DEFINITIONS[definition].level
+            plans.append(TrafficPlan(level, definition, weighted_sum(terms), "exact" if whole else "lower", origin))
     return tuple(plans)
 
 
@@ -81,14 +84,12 @@ def _terms(row: ByteCounter, names: Collection[str], has_time: bool) -> tuple[Te
     return tuple(term for term in found if term is not None)
 
 
-def why_l1_is_blind(chip: Capability | None, values: Mapping[str, float], rows: Collection[Traffic]) -> str:
-    """The reason why L1's count of a kernel must not be drawn; empty where it may be."""
-    if chip is not None and chip < TMA_FROM:
-        return ""
-    tma = [values[f"{name}.sum"] for name in TMA_BYTES if f"{name}.sum" in values]
+def why_l1_is_blind(values: Mapping[str, float], rows: Collection[Traffic]) -> str:
+    """The reason why L1's count must not be drawn on a chip that has a TMA; empty where it may be."""
+    tma = [values[name] for name in TMA_SUMS if name in values]
     if sum(tma) > 0:
         return f"the tensor memory accelerator moved {sum(tma):.0f} B past the L1 counters"
-    if len(tma) == len(TMA_BYTES):
+    if len(tma) == len(TMA_SUMS):
         return ""
     seen = {row.definition: row.value for row in rows}
     l1, l2 = seen.get("L1.tag", seen.get("L1.wb")), seen.get("L2.sm", seen.get("L2.in"))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from appprof.counts.record import Flop, Origin
-from appprof.metric_terms import PER_CYCLE, Term, find_cycles, find_term, forms_of
+from appprof.metric_terms import PER_CYCLE, Term, WeightedSum, find_cycles, find_term, forms_of, weighted_sum
 from appprof.metrics import VECTOR_OPS, Capability, VectorOp
 
 
@@ -15,27 +15,23 @@ class VectorPlan(msgspec.Struct, frozen=True):
     """How to count one precision. ``lacking`` are the instructions that this chip has and the file does not count."""
 
     precision: str
-    terms: tuple[Term, ...]
+    work: WeightedSum
+    fused: WeightedSum
     lacking: tuple[str, ...]
     packed_half: bool
     origin: Origin
 
     def flop(self, values: Mapping[str, float], rounding: Mapping[str, float], seconds: float) -> Flop | None:
         """The work of this precision; None where it is 0."""
-        total = fused = 0.0
-        for term in self.terms:
-            work = term.count(values, seconds) * term.weight
-            total += work
-            if term.fused:
-                fused += work
+        total = self.work.total(values, seconds)
         if not total:
             return None
         return Flop(
             precision=self.precision,
             path="vector",
             value=total,
-            fused=fused,
-            rounding=sum(term.error(rounding, values, seconds) for term in self.terms) if rounding else 0.0,
+            fused=self.fused.total(values, seconds),
+            rounding=self.work.error(rounding, values, seconds) if rounding else 0.0,
             bound="lower" if self.lacking else "upper" if self.packed_half else "exact",
             origin=self.origin,
         )
@@ -56,7 +52,8 @@ def plan_vector(names: Collection[str], chip: Capability | None, has_time: bool)
         if terms:
             lacking = tuple(op for op, term in found.items() if term is None)
             origin = Origin(metrics=tuple(term.metric for term in terms), form=forms_of(terms))
-            plans.append(VectorPlan(precision, terms, lacking, precision == "fp16", origin))
+            fused = weighted_sum(term for term in terms if term.fused)
+            plans.append(VectorPlan(precision, weighted_sum(terms), fused, lacking, precision == "fp16", origin))
     return tuple(plans)
 
 
