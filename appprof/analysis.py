@@ -1,0 +1,128 @@
+"""The judgement of one profile: every kernel diagnosed, groups, coverage, roofs, what to collect next. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from appprof.application import ApplicationModel, Cell
+from appprof.collect_command import command_for
+from appprof.diagnosis import Diagnosis, diagnose
+from appprof.grouping import summarise, summary
+from appprof.roofline import Placed, place, roofs_used
+from appprof.roofs import Roof, RoofBook, make_roofs
+from appprof.sentences import Told
+from appprof.summary import Summary
+from appprof.words import unique_short_names
+from ert_numba.machine import MachineModel
+
+LEVELS = ("L1", "L2", "DRAM")
+GROUPS = ("range", "precision", "stream", "process", "rank", "device")
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
+    """Shares of the summed kernel time: of launches all of whose FLOP are known, some, and bytes by level."""
+
+    flop: float
+    flop_partial: float
+    bytes: dict[str, float]
+    timed_launches: int
+    launches: int
+
+
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+    """``kernels`` and each of ``groups`` are the longest in time first; ``whole`` is everything as one.
+
+    ``roofs`` are at the mean clocks of the run; ``used_roofs`` the keys of those that kernels stand under. ``command``
+    collects what is lacking; None where nothing is, or the chip has no counter for it.
+    """
+
+    model: ApplicationModel
+    book: RoofBook
+    whole: Summary
+    kernels: tuple[Diagnosis, ...]
+    groups: dict[str, tuple[Summary, ...]]
+    coverage: Coverage
+    roofs: tuple[Roof, ...]
+    used_roofs: tuple[str, ...]
+    command: str | None
+    notes: tuple[str, ...]
+
+
+def analyse(model: ApplicationModel, machine: MachineModel | None = None, force: bool = False) -> Analysis:
+    """Raises NotComparable where the machine model is of another GPU and ``force`` is not set."""
+    book = make_roofs(model, machine, force)
+    placed = place(model, book)
+    whole = summary("everything", placed)
+    kernels = summarise(placed, "kernel")
+    used = roofs_used(placed)
+    roofs = all_roofs(book, whole.clocks_hz, placed)
+    launch = book.launch_seconds
+    told = Told(launch_seconds=launch[0] if launch else None, path_roofs={roof.key: roof.value for roof in roofs})
+    short = unique_short_names(row.name for row in kernels)
+    groups = {by: summarise(placed, by) for by in GROUPS}
+    return Analysis(
+        model=model,
+        book=book,
+        whole=whole,
+        kernels=tuple(diagnose(row, short[row.name], model.seconds, told) for row in kernels),
+        groups={by: rows for by, rows in groups.items() if len(rows) > 1 or by == "precision"},
+        coverage=cover(model.cells),
+        roofs=roofs,
+        used_roofs=tuple(used),
+        command=command_for((gap for cell in model.cells for gap in cell.absent), model.chip.compute_capability),
+        notes=(*book.notes, *_conditions(model)),
+    )
+
+
+def cover(cells: Sequence[Cell]) -> Coverage:
+    total = sum(cell.seconds or 0.0 for cell in cells)
+
+    def share(rows: Iterable[Cell]) -> float:
+        return sum(cell.seconds or 0.0 for cell in rows) / total if total else 0.0
+
+    return Coverage(
+        flop=share(cell for cell in cells if cell.flop_status == "complete"),
+        flop_partial=share(cell for cell in cells if cell.flop_status == "partial"),
+        bytes={level: share(cell for cell in cells if any(row.level == level and not row.withheld
+                                                          for row in cell.traffic)) for level in LEVELS},
+        timed_launches=sum(cell.launches for cell in cells if cell.seconds is not None),
+        launches=sum(cell.launches for cell in cells),
+    )  # fmt: skip
+
+
+def all_roofs(book: RoofBook, clocks: dict[str, float], placed: Iterable[Placed]) -> tuple[Roof, ...]:
+    """Every roof that this profile could have, at its mean clocks: levels that are drawn, and all compute paths."""
+    drawn = dict.fromkeys(name for row in placed for name in row.drawn)
+    paths = dict.fromkeys((flop.precision, flop.path, flop.sparse) for row in placed for flop in row.cell.flop)
+    paths |= dict.fromkeys(
+        (row.precision or "", "vector" if row.path == "vector.fma" else row.path or "", row.sparse)
+        for row in (book.machine.roofs("compute") if book.machine else ())
+        if row.path in ("vector.fma", "tensor.mma.sync", "tensor.wgmma", "tensor.tcgen05")
+    )
+    for key in (peak.key for peak in book.peaks if not peak.sparse and peak.unit == "sm"):
+        precision, _, path = key.partition(".")
+        paths.setdefault((precision, path, False))
+    found = [book.bandwidth(name, clocks) for name in drawn]
+    found += [book.compute(*path, clocks) for path in paths]
+    return tuple(roof for roof in found if roof is not None)
+
+
+def _conditions(model: ApplicationModel) -> list[str]:
+    """How the profile was taken, where that changes how its numbers read."""
+    lines = []
+    controls = {source.clock_control for source in model.sources if source.clock_control}
+    if controls - {"none"}:
+        lines.append(
+            f"The profiler held the clocks ({', '.join(sorted(controls))}): times are not those of a free run."
+        )
+    caches = {source.cache_control for source in model.sources if source.cache_control}
+    if caches == {"none"}:
+        lines.append("Caches were not flushed between passes: bytes of device memory may be those of warm caches.")
+    modes = {source.replay_mode for source in model.sources if source.replay_mode}
+    if "application" in modes:
+        lines.append(
+            "Application replay: counters of kernels that wait for others describe the replay, not the program."
+        )
+    return lines
