@@ -140,7 +140,7 @@ class Plan:
         self.a = self._layout(product.inputs, product.k, product.m)
         self.b = self._layout(product.inputs, product.k, product.n)
         self.d = self._layout(product.output, product.m, product.n)
-        scalar = {"f32": c_float, "f64": ctypes.c_double, "s32": c_int32}[product.scale]
+        scalar: Any = {"f32": c_float, "f64": ctypes.c_double, "s32": c_int32}[product.scale]
         self.alpha, self.beta = scalar(1), scalar(0)
         self.candidates = self._heuristics(workspace_bytes, at_most)
 
@@ -181,20 +181,18 @@ class Plan:
     ) -> None:
         """Enqueue; ``matrices`` are the addresses of A, B and D, ``workspace`` its address and bytes."""
         a, b, d = matrices
-        algorithm: Any = candidate.algorithm
         self.lt.call(
             "cublasLtMatmul", self.lt.handle, self.description, byref(self.alpha), a, self.a, b, self.b,
-            byref(self.beta), d, self.d, d, self.d, byref(algorithm), *workspace, stream,
+            byref(self.beta), d, self.d, d, self.d, byref(candidate.algorithm), *workspace, stream,
         )  # fmt: skip
 
     def describe(self, candidate: Heuristic) -> str:
         """``"algorithm 66, tile 20, split-k 1, stages 36"``: cuBLASLt's own numbers."""
         words = []
-        algorithm: Any = candidate.algorithm
         for name, attribute in _CONFIG.items():
             value, written = c_uint32(0), c_size_t(0)
             status = self.lt.library.cublasLtMatmulAlgoConfigGetAttribute(
-                byref(algorithm), attribute, byref(value), ctypes.sizeof(value), byref(written)
+                byref(candidate.algorithm), attribute, byref(value), ctypes.sizeof(value), byref(written)
             )
             if status == 0:
                 words.append(f"{name} {ctypes.c_int32(value.value).value}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_driver import Buffer, Function, LaunchShape
 from ert_numba.kernels.cuda_program import build_code
@@ -19,7 +20,6 @@ from ert_numba.records import DeviceInfo
 
 def make_stamp_kernel() -> Callable[..., None]:
     """Block b writes its SM's number, cycle count and the global time to four words each (one unused)."""
-    from numba import cuda
     from numba.core.types import int64
 
     stamp = asm_operation(

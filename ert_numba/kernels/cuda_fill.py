@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from numba import cuda  # a global: the simulator swaps it
+
 from ert_numba.kernels.cuda_driver import Buffer, Function, LaunchShape, call
 from ert_numba.kernels.cuda_toolchain import Recipe, cache_folder, compile_recipe
 from ert_numba.kernels.ptx import asm_operation
@@ -25,7 +27,6 @@ def make_index_kernel() -> Callable[..., None]:
 
 
 def index_loop(store: Any) -> Callable[..., None]:
-    from numba import cuda
     from numba.core.types import int64, uint32
 
     def kernel(memory, quads):  # type: ignore[no-untyped-def]

@@ -2,7 +2,8 @@
 
 ``x = x*b + x`` reads two registers; at one warp instruction a clock and partition Hopper shows what its predecessors
 hide, so the loop body is long (hundreds of instructions of straight-line code) and all warps of the SM run. Integers
-take ``x = x*x + b``, which no compiler shortens: ptxas makes ``x*b + x`` eight times a product by a power of ``b + 1``.
+take ``x = x*b + n`` with the next chain's ``n``: of ``x*b + x`` ptxas makes a product by a power of ``b + 1``, and
+``x*x + b`` settles on a fixed point modulo 2^32.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 from numpy.typing import NDArray
 
 from ert_numba.catalog.precisions import BY_KEY
@@ -25,7 +27,7 @@ from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """One instruction under test. ``{x}`` and ``{b}`` stand for the chain and the second operand in ``instruction``.
+    """One instruction under test. ``{x}``, ``{n}`` and ``{b}`` stand for a chain, the next one and the operand.
 
     ``start`` and ``still`` make the measured run (values that stay as they are, so power does not limit the clock),
     ``start`` and ``moving`` the check; packed formats hold the pair in one word.
@@ -72,16 +74,15 @@ FORMS: tuple[Form, ...] = (
          start=1.0, still=2.0**-20, moving=2.0**-4, at_least=(9, 0)),
     Form(precision="bf16", path="vector.add", instruction="add.rn.bf16x2 {x}, {x}, {b};", add="add.rn.bf16x2",
          register="b32", type="uint32", sass="H(ADD|FMA)2", operations=2, chains=8, body=512,
-         start=1.0, still=2.0**-20, moving=2.0**-3, at_least=(9, 0)),
-    Form(precision="int32", path="vector.fma", instruction="mad.lo.s32 {x}, {x}, {x}, {b};", add="add.s32",
+         start=1.0, still=2.0**-20, moving=1.0, at_least=(9, 0)),
+    Form(precision="int32", path="vector.fma", instruction="mad.lo.s32 {x}, {x}, {b}, {n};", add="add.s32",
          register="b32", type="uint32", sass="IMAD", operations=2, chains=8, body=128,
-         start=1, still=7, moving=7),
+         start=1, still=5, moving=5),
 )  # fmt: skip
 
 
 def make_chain_kernel(form: str, chains: int, body: int) -> Callable[..., None]:
     """``body`` instructions a repetition, dealt in turn to ``chains`` accumulators; their sum is the result."""
-    from numba import cuda
     from numba.core import types
     from numba.core.types import int64
 
@@ -90,7 +91,7 @@ def make_chain_kernel(form: str, chains: int, body: int) -> Callable[..., None]:
     lines += [f"mov.{row.register} b, $3;", f"mov.{row.register} x0, $2;"]
     lines += [f"{row.add} x{k}, x{k - 1}, $2;" for k in range(1, chains)]
     lines += ["mov.s32 i, $1;", "LOOP_${:uid}:"]
-    lines += [row.instruction.format(x=f"x{k % chains}", b="b") for k in range(body)]
+    lines += [row.instruction.format(x=f"x{k % chains}", n=f"x{(k + 1) % chains}", b="b") for k in range(body)]
     lines += ["sub.s32 i, i, 1;", "setp.gt.s32 p, i, 0;", "@p bra LOOP_${:uid};"]
     lines += [f"{row.add} x0, x0, x{k};" for k in range(1, chains)]
     lines += [f"mov.{row.register} $0, x0;", "}"]
@@ -180,7 +181,7 @@ def emulate(form: Form, chains: int, steps: int, operand: float) -> float:
 def _emulate_integers(form: Form, chains: int, steps: int, operand: int) -> float:
     x = [int(form.start) * (k + 1) for k in range(chains)]
     for step in range(steps):
-        x[step % chains] = (x[step % chains] ** 2 + operand) % 2**32
+        x[step % chains] = (x[step % chains] * operand + x[(step + 1) % chains]) % 2**32
     return float(sum(x) % 2**32)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
@@ -42,7 +43,6 @@ def knee_loop(load: Any, store: Any) -> Callable[..., None]:
 
     ``nothing`` is 0, which the compiler cannot know: it ties each choice to what the last read brought.
     """
-    from numba import cuda
     from numba.core.types import int64, uint32
 
     reads, chunk = READS, CHUNK

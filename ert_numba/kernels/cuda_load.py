@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
@@ -63,7 +64,6 @@ def ring_loop(several: Any, one: Any, store: Any, threads: int, loads: int) -> C
     A repetition is one lap. Laps follow each other without a seam, so any multiple of 16 bytes from one group
     (``loads`` x ``threads`` x 16) up to 2 GiB is read at full speed.
     """
-    from numba import cuda
     from numba.core.types import int64, uint32
 
     row, group = threads * LOAD, threads * LOAD * loads
@@ -98,7 +98,6 @@ def make_stream_kernel(operator: str, threads: int, loads: int) -> Callable[...,
 
 def stream_loop(several: Any, store: Any, threads: int, loads: int) -> Callable[..., None]:
     """The blocks read ``span`` bytes together, group after group in turn; a repetition reads all of it once."""
-    from numba import cuda
     from numba.core.types import int64, uint32
 
     group = threads * LOAD * loads

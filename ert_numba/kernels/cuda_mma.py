@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 from numpy.typing import NDArray
 
 from ert_numba.kernels.cuda_code import Declared
@@ -37,7 +38,6 @@ def accumulator_lines(kind: str, registers: int) -> tuple[list[str], list[str]]:
 
 def make_mma_kernel(ptx: str, tiles: int, unroll: int, own_operands: bool) -> Callable[..., None]:
     """``tiles`` x ``unroll`` products a repetition. ``own_operands``: an A for each tile, against folding."""
-    from numba import cuda
     from numba.core.types import int64
 
     shape = next(row for row in MMA_SHAPES if row.ptx == ptx)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import LaunchShape
@@ -36,7 +37,6 @@ def make_shared_kernel(threads: int, loads: int) -> Callable[..., None]:
 
 
 def shared_loop(tile: Any, write: Any, read: Any, store: Any, words: int) -> Callable[..., None]:
-    from numba import cuda
     from numba.core.types import int32, int64, uint32
 
     def kernel(results, repetitions):  # type: ignore[no-untyped-def]

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
@@ -70,7 +71,6 @@ def make_store_kernel(access: str, threads: int, loads: int) -> Callable[..., No
 
 def store_loop(group: Any, threads: int, loads: int) -> Callable[..., None]:
     """Blocks take groups of ``loads`` x ``threads`` elements in turn; ``span`` is a multiple of the grid's groups."""
-    from numba import cuda
     from numba.core.types import int64
 
     size = threads * loads * LOAD

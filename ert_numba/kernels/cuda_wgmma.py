@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import LaunchShape
@@ -27,7 +28,6 @@ _A_BYTES, _B_BYTES = 64 * 128, 256 * 128
 
 def make_wgmma_kernel(ptx: str, unroll: int) -> Callable[..., None]:
     """``unroll`` asynchronous products of one group a repetition, all into the same accumulators."""
-    from numba import cuda
     from numba.core.types import int32, int64
 
     shape = next(row for row in WGMMA_SHAPES if row.ptx == ptx)

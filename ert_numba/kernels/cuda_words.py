@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
@@ -34,7 +35,6 @@ def make_word_kernel(pattern: str, loads: int) -> Callable[..., None]:
 
 def strided_loop(reads: Any, store: Any) -> Callable[..., None]:
     """Byte offsets a ``stride`` apart, each once a repetition; ``count`` is a multiple of 4 x the grid's threads."""
-    from numba import cuda
     from numba.core.types import int64, uint32
 
     def kernel(results, repetitions, memory, count, stride):  # type: ignore[no-untyped-def]
@@ -54,7 +54,6 @@ def strided_loop(reads: Any, store: Any) -> Callable[..., None]:
 
 def random_loop(reads: Any, store: Any) -> Callable[..., None]:
     """``count`` / threads reads a thread of sectors that a generator picks among ``sectors``."""
-    from numba import cuda
     from numba.core.types import int64, uint32
 
     multiplier, increment = uint32(_MULTIPLIER), uint32(_INCREMENT)

@@ -1,4 +1,4 @@
-"""What the common loop needs to sweep a GPU: everything compiled at once before the timer opens, and a plan to suit it."""
+"""What the common loop needs to sweep a GPU: everything compiled before the timer opens, and a plan to suit it."""
 
 from __future__ import annotations
 
