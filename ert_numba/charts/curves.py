@@ -1,6 +1,6 @@
 """What a working-set picture shows, as plain rows: dots, plateaus and knees in the coordinates of one panel. Pure.
 
-A panel's horizontal axis is what ONE worker (core or SM) touches, or, for the sets that all SMs share, the whole set.
+A panel's horizontal axis is what ONE worker (core or SM) touches, or, for sets that all workers share, the whole set.
 A knee is stored per instance of its cache, so where several workers fill one instance it stands at its share.
 """
 
@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ert_numba.catalog.memory_levels import BY_KEY as LEVELS
 from ert_numba.catalog.memory_levels import level_order
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Sample, Sweep
 
 SIZE_AXIS = "working_set_bytes"
+_HIDDEN_AXES = (SIZE_AXIS, "seed", "ceilings", "shared")  # what the picture itself says, and what no reader asks for
+
+
+class Series(msgspec.Struct, frozen=True):
+    """What a dot bears witness to: an access (or ``latency``) and its variant, in a scope; of a curve or on its own."""
+
+    access: str
+    variant: str = ""
+    scope: str = "all"
+    curve: bool = False
 
 
 class Dot(msgspec.Struct, frozen=True, kw_only=True):
-    """One sample: its size, its best and its median value (B/s, or s for latency), and whether it is of a curve."""
+    """One sample: its size, its best and its median value (B/s, or s for latency)."""
 
     size: float
     best: float
     median: float
-    access: str
-    series: str
-    curve: bool
+    series: Series
     noisy: bool
     repeats: int
     axes: str
@@ -43,14 +50,13 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """A knee at the working set at which it shows: ``workers`` fill one instance of the cache together."""
+    """A knee at the working set at which it shows."""
 
     knee: Knee
     at: float
     low: float
     high: float
     nominal: float | None
-    workers: int
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,97 +73,109 @@ def panels(sweep: Sweep, model: MachineModel) -> list[Panel]:
     """Bandwidth first, then bandwidth over shared sets, then latency; a panel without samples is left out."""
     found = []
     for latency, shared in ((False, False), (False, True), (True, False), (True, True)):
-        samples = [
-            sample for sample in sweep.samples
-            if _is_latency(sample) == latency and bool(sample.point.axes.get("shared", False)) == shared
+        drawn = [
+            (dot, sample) for sample in sweep.samples
+            if bool(sample.point.axes.get("shared", False)) == shared and (dot := _dot(sample)) is not None
+            and (dot.series.access == "latency") == latency
         ]  # fmt: skip
-        dots = tuple(dot for dot in map(_dot, samples) if dot is not None)
-        if dots:
-            workers = _workers(samples, model.device)
-            marks = _marks(model, workers, latency, shared)
-            bands = tuple(_bands(model, marks, dots, latency, workers))
+        if drawn:
+            dots = tuple(dot for dot, _ in drawn)
+            marks = tuple(_marks(model, {dot.series for dot in dots}))
+            bands = tuple(_bands(model, [sample for _, sample in drawn], dots, marks))
             found.append(Panel(latency=latency, shared=shared, dots=dots, bands=bands, marks=marks))
     return found
 
 
-def _is_latency(sample: Sample) -> bool:
-    return "latency" in sample.point.ceiling.split("@")[0].split(".")
+def _series(key: str) -> Series | None:
+    """From ``curve.read.private@core`` or ``L2.read.private``; None for what has no place over working sets."""
+    name, _, scope = key.partition("@")
+    first, *rest = name.split(".")
+    if first == "intensity" or not rest:
+        return None
+    return Series(rest[0], ".".join(rest[1:]), scope or "all", first == "curve")
 
 
 def _dot(sample: Sample) -> Dot | None:
     """None for a sample with no working set, no work of this kind, or no usable time."""
-    size = sample.point.axes.get(SIZE_AXIS)
-    latency = _is_latency(sample)
-    work = sample.work.accesses if latency else sample.work.bytes_counted
+    series, size = _series(sample.point.ceiling), sample.point.axes.get(SIZE_AXIS)
     seconds = [time for time in sample.seconds if 0 < time < math.inf]
-    if (
-        isinstance(size, bool | str)
-        or size is None
-        or not 0 < size < math.inf
-        or not 0 < work < math.inf
-        or not seconds
-    ):
+    if series is None or isinstance(size, bool | str) or size is None or not 0 < size < math.inf or not seconds:
+        return None
+    latency = series.access == "latency"
+    work = sample.work.accesses if latency else sample.work.bytes_counted
+    if not 0 < work < math.inf:
         return None
     best, median = min(seconds), statistics.median(seconds)
-    parts = sample.point.ceiling.split("@")[0].split(".")
-    others = {name: value for name, value in sample.point.axes.items() if name not in (SIZE_AXIS, "seed")}
+    axes = {name: value for name, value in sample.point.axes.items() if name not in _HIDDEN_AXES}
     return Dot(
         size=float(size), best=best / work if latency else work / best,
-        median=median / work if latency else work / median,
-        access="latency" if latency else parts[1] if len(parts) > 1 else parts[0],
-        series=sample.point.ceiling, curve=parts[0] == "curve", noisy=sample.noisy, repeats=len(seconds),
-        axes=", ".join(f"{name.replace('_', ' ')} {others[name]}" for name in sorted(others)),
+        median=median / work if latency else work / median, series=series, noisy=sample.noisy, repeats=len(seconds),
+        axes=", ".join(f"{name.replace('_', ' ')} {axes[name]}" for name in sorted(axes)),
     )  # fmt: skip
 
 
-def _workers(samples: Iterable[Sample], device: DeviceInfo) -> int:
-    """How many cores or SMs ran the curve: the count that most samples with a working set name."""
-    counts = [sample.point.axes.get("threads") for sample in samples if sample.point.ceiling.startswith("curve.")]
-    named = [count for count in counts if isinstance(count, int) and count > 0]
-    return statistics.mode(named) if named else device.units
-
-
-def sharers(device: DeviceInfo, level: str, workers: int) -> int:
-    """How many of ``workers`` fill one instance of a level's cache together."""
-    cache = next((cache for cache in device.caches if cache.level == level), None)
-    if cache is not None:
-        return max(1, min(workers, cache.shared_by))
-    row = LEVELS.get((device.kind, level))
-    return 1 if row is None or row.scope in ("core", "SM") else workers
-
-
-def _marks(model: MachineModel, workers: int, latency: bool, shared: bool) -> tuple[Mark, ...]:
-    marks = []
-    for knee in model.knees:
-        of_shared = knee.ceiling.split("@")[0].endswith(".shared")
-        if knee.witness != ("latency" if latency else "bandwidth") or of_shared != shared:
-            continue
-        if not 0 < knee.low <= knee.capacity_bytes <= knee.high < math.inf:
-            continue
-        count = 1 if shared else sharers(model.device, knee.level, workers)
-        nominal = knee.nominal_bytes / count if knee.nominal_bytes else None
-        marks.append(Mark(knee=knee, at=knee.capacity_bytes / count, low=knee.low / count, high=knee.high / count,
-                          nominal=nominal, workers=count))  # fmt: skip
-    return tuple(sorted(marks, key=lambda mark: mark.at))
+def _marks(model: MachineModel, drawn: set[Series]) -> Iterator[Mark]:
+    """The knees that were read from the curves of the panel, smallest first."""
+    for knee in sorted(model.knees, key=lambda knee: knee.capacity_bytes / knee.sharers):
+        series = _series(knee.ceiling)
+        usable = 0 < knee.low <= knee.capacity_bytes <= knee.high < math.inf
+        if series is not None and usable and msgspec.structs.replace(series, curve=True) in drawn:
+            nominal = knee.nominal_bytes / knee.sharers if knee.nominal_bytes else None
+            yield Mark(knee=knee, at=knee.capacity_bytes / knee.sharers, low=knee.low / knee.sharers,
+                       high=knee.high / knee.sharers, nominal=nominal)  # fmt: skip
 
 
 def _bands(
-    model: MachineModel, marks: tuple[Mark, ...], dots: tuple[Dot, ...], latency: bool, workers: int
-) -> Iterable[Band]:
-    """Each ceiling of an access that has a curve here, between the knee before its level and the level's own."""
-    scope = "core" if workers == 1 and model.device.units > 1 and not latency else "all"
-    drawn = {dot.access for dot in dots if dot.curve}
+    model: MachineModel, samples: list[Sample], dots: tuple[Dot, ...], marks: tuple[Mark, ...]
+) -> Iterator[Band]:
+    """Each ceiling of a curve that is drawn here, between the end of the level before its own and its own end.
+
+    A curve that only shows where levels end (its axis ``ceilings`` is False) reaches no ceiling, so it gets none.
+    """
+    curves = {
+        dot.series for dot, sample in zip(dots, samples, strict=True)
+        if dot.series.curve and sample.point.axes.get("ceilings", True)
+    }  # fmt: skip
+    ends = _level_ends(model.device, samples, marks)
     smallest, largest = min(dot.size for dot in dots), max(dot.size for dot in dots)
-    ends = {mark.knee.level: mark.at for mark in marks}
-    for row in model.roofs("latency" if latency else "bandwidth", scope if not latency else "all"):
-        access = "latency" if latency else row.access
-        if access not in drawn or row.level is None or not 0 < row.low <= row.value <= row.high < math.inf:
-            continue
-        order = level_order(model.device.kind, row.level)
-        inner = [end for level, end in ends.items() if level_order(model.device.kind, level) < order]
-        outermost = row.level == "DRAM" and bool(inner)
-        if row.level not in ends and not outermost:
-            continue  # no knee says where this level would show
-        start, end = max(inner, default=smallest), ends.get(row.level, largest)
-        if start < end:
-            yield Band(ceiling=row, start=start, end=end)
+    for series in sorted(curves, key=lambda series: (series.access, series.variant, series.scope)):
+        for row in model.roofs("latency" if series.access == "latency" else "bandwidth", series.scope):
+            access = "latency" if row.kind == "latency" else row.access
+            if (access, row.variant or "") != (series.access, series.variant) or not _positive(row):
+                continue
+            start, end = _between(row.level or "", model.device.kind, ends)
+            if start is not None and end is not None and max(start, smallest) < min(end, largest):
+                yield Band(ceiling=row, start=max(start, smallest), end=min(end, largest))
+
+
+def _level_ends(device: DeviceInfo, samples: Iterable[Sample], marks: tuple[Mark, ...]) -> dict[str, float]:
+    """Where each cache ends in this panel: at its knee or, where none was found, at its nominal share."""
+    measured = {mark.knee.level: mark.at for mark in marks}
+    workers = _workers(samples, device)
+    caches = sorted(device.caches, key=lambda cache: level_order(device.kind, cache.level))
+    nominal = {cache.level: cache.bytes / max(1, min(workers, cache.shared_by)) for cache in caches}
+    return {**nominal, **measured}
+
+
+def _workers(samples: Iterable[Sample], device: DeviceInfo) -> int:
+    """How many workers filled caches with sets of their own in the curves of a panel."""
+    points = [sample.point for sample in samples if sample.point.ceiling.startswith("curve.")]
+    counts = [point.axes.get("threads") for point in points]
+    named = [count for count in counts if isinstance(count, int) and count > 0]
+    if named:
+        return statistics.mode(named)
+    alone = any("latency" in point.ceiling or point.axes.get("shared") or "@core" in point.ceiling for point in points)
+    return 1 if alone else device.units
+
+
+def _between(level: str, kind: str, ends: dict[str, float]) -> tuple[float | None, float | None]:
+    """Start and end of a level; None where nothing says it: neither end of a level that no cache names is known."""
+    order = level_order(kind, level)
+    inner = [end for other, end in ends.items() if level_order(kind, other) < order]
+    if level == "DRAM":
+        return (max(inner), math.inf) if inner else (None, None)
+    return max(inner, default=0.0), ends.get(level)
+
+
+def _positive(row: Ceiling) -> bool:
+    return 0 < row.low <= row.value <= row.high < math.inf

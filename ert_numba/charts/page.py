@@ -95,17 +95,14 @@ def _doubts(model: MachineModel) -> Iterator[str]:
     lines = list(model.notes)
     if model.partial:
         lines.insert(0, "The sweep was ended before it was complete: what is missing was not measured.")
-    for text, rows in (
-        (
-            "Impossible (above the physical limit, so kept out of the pictures)",
-            [r for r in model.ceilings if r.impossible],
-        ),
-        ("Noisy (the repeats did not agree; the interval says by how much)", [r for r in model.ceilings if r.noisy]),
-        ("Unverified (read from elsewhere, not measured here)", [r for r in model.ceilings if not r.verified]),
-    ):
-        if rows:
-            names = ", ".join(ceiling_words(row, model.device.kind) for row in rows[:8])
-            lines.append(f"{text}: {names}{f' and {len(rows) - 8} more' if len(rows) > 8 else ''}.")
+    counts = (
+        (sum(row.noisy for row in model.ceilings), "noisy (the repeats did not agree; the interval says by how much)"),
+        (sum(row.impossible for row in model.ceilings), "impossible (above the physical limit) and in no picture"),
+        (sum(not row.verified for row in model.ceilings), "unverified (read from elsewhere, not measured here)"),
+    )
+    flagged = [f"{count} {text}" for count, text in counts if count]
+    if flagged:
+        lines.append(f"Of {len(model.ceilings)} ceilings, {'; '.join(flagged)}: flagged in the tables below.")
     if lines:
         yield f'<h2>Read this first</h2><ul class="list">{"".join(f"<li>{esc(line)}</li>" for line in lines)}</ul>'
 
@@ -183,7 +180,13 @@ def _flags(row: Ceiling) -> str:
 
 
 def _pairs(values: dict[str, AxisValue]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {values[name]}" for name in sorted(values))
+    return ", ".join(_pair(name, values[name]) for name in sorted(values))
+
+
+def _pair(name: str, value: AxisValue) -> str:
+    if name.endswith("_bytes") and not isinstance(value, bool | str):
+        return f"{name.removesuffix('_bytes').replace('_', ' ')} {capacity(value)}"
+    return f"{name.replace('_', ' ')} {value}"
 
 
 def _knees(model: MachineModel) -> str:

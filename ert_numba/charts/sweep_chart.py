@@ -57,15 +57,16 @@ def sweep_chart(sweep: Sweep, model: MachineModel, size: Size = WIDE) -> theme.A
 
 
 class _Axes:
-    """The two axes of a panel, for any field: every layer names them whole, so that none of them decides alone."""
+    """The two axes of a panel, for any field (every layer names them whole: none decides alone), and its colours."""
 
     def __init__(self, panel: Panel, model: MachineModel, domain: tuple[float, float], size: Size) -> None:
         values = [value for dot in panel.dots for value in (dot.best, dot.median)]
         values += [value for band in panel.bands for value in (band.ceiling.low, band.ceiling.high)]
         height = theme.log_domain(values, "rates", below=1.25, above=1.5)
+        self.looks = _looks(panel)
         self.device_kind, self.domain, self.size = model.device.kind, domain, size
         self.worker = _WORKER.get(self.device_kind, "worker")
-        what = "that all SMs share" if panel.shared else f"per {self.worker}"
+        what = f"that all {self.worker}s share" if panel.shared else f"per {self.worker}"
         unit, words = ("s", "Latency of a load") if panel.latency else ("B/s", "Bandwidth")
         ticks = theme.steps_1_2_5(height) if height[1] / height[0] < 300 else theme.decades(height)
         self._x = theme.capacity_axis(f"Working set {what}", theme.octaves(domain, 4 if size.narrow else 2))
@@ -80,11 +81,12 @@ class _Axes:
 
 
 def _dot_layers(panel: Panel, axes: _Axes) -> list[alt.Chart]:
-    dots = sorted(panel.dots, key=lambda dot: (dot.series, dot.size, dot.best))
-    looks = list(dict.fromkeys(theme.access_row(dot.access) for dot in dots))
-    names = [look.label for look in looks]
-    colours = alt.Scale(domain=names, range=[theme.LIGHT[look.hue] for look in looks])
-    shapes = alt.Scale(domain=names, range=[look.shape for look in looks])
+    unit = "s" if panel.latency else "B/s"
+    looks = axes.looks
+    dots = sorted(panel.dots, key=lambda dot: (looks[_kind(dot)].label, dot.size, dot.best))
+    names = [look.label for look in looks.values()]
+    colours = alt.Scale(domain=names, range=[theme.LIGHT[look.hue] for look in looks.values()])
+    shapes = alt.Scale(domain=names, range=[look.shape for look in looks.values()])
     legend = None if panel.latency else alt.Legend(title=None, orient="top-right", offset=8)
     colour = alt.Color("access:N", scale=colours, legend=legend)
     filled = alt.condition(
@@ -93,8 +95,8 @@ def _dot_layers(panel: Panel, axes: _Axes) -> list[alt.Chart]:
     shape = alt.Shape("access:N", scale=shapes, legend=legend)
     tips = [alt.Tooltip(f"{field}:N", title=title) for field, title in _DOT_TIPS]
     x, y = axes.x("x"), axes.y("y")
-    line = theme.rows(_line_rows(panel)).mark_line(strokeWidth=1.2, opacity=0.6, clip=True)
-    base = theme.rows([_dot_row(dot, "s" if panel.latency else "B/s") for dot in dots])
+    line = theme.rows(_line_rows(panel, looks)).mark_line(strokeWidth=1.2, opacity=0.6, clip=True)
+    base = theme.rows([_dot_row(dot, looks[_kind(dot)], unit) for dot in dots])
     whisker = base.mark_rule(strokeWidth=1.2, opacity=0.55, clip=True)
     point = base.mark_point(size=20 if axes.size.narrow else 34, strokeWidth=1.3, opacity=1, clip=True)
     return [
@@ -104,32 +106,53 @@ def _dot_layers(panel: Panel, axes: _Axes) -> list[alt.Chart]:
     ]
 
 
-def _dot_row(dot: Dot, unit: str) -> dict[str, Any]:
+def _dot_row(dot: Dot, look: theme.Access, unit: str) -> dict[str, Any]:
     return {
-        "x": dot.size, "y": dot.best, "median": dot.median, "access": theme.access_row(dot.access).label,
+        "x": dot.size, "y": dot.best, "median": dot.median, "access": look.label,
         "set": capacity(dot.size), "best": si(dot.best, unit), "middle": si(dot.median, unit),
-        "repeats": dot.repeats, "curve": dot.curve, "axes": dot.axes or "none", "noisy": "yes" if dot.noisy else "no",
+        "repeats": dot.repeats, "curve": dot.series.curve, "axes": dot.axes or "none",
+        "noisy": "yes" if dot.noisy else "no",
     }  # fmt: skip
 
 
-def _line_rows(panel: Panel) -> list[dict[str, Any]]:
+def _line_rows(panel: Panel, looks: dict[tuple[str, str], theme.Access]) -> list[dict[str, Any]]:
     """The best value at each size of each curve: what its line joins."""
     better = min if panel.latency else max
     best: dict[tuple[str, str, float], float] = {}
     for dot in sorted(panel.dots, key=lambda dot: dot.size):
-        if dot.curve:
-            key = (dot.access, dot.series, dot.size)
+        if dot.series.curve:
+            key = (looks[_kind(dot)].label, dot.series.scope, dot.size)
             best[key] = better(best.get(key, dot.best), dot.best)
     return [
-        {"x": size, "y": value, "access": theme.access_row(access).label, "series": series}
-        for (access, series, size), value in best.items()
+        {"x": size, "y": value, "access": label, "series": f"{label} {scope}"}
+        for (label, scope, size), value in best.items()
     ]
+
+
+def _kind(dot: Dot) -> tuple[str, str]:
+    return dot.series.access, dot.series.variant
+
+
+def _looks(panel: Panel) -> dict[tuple[str, str], theme.Access]:
+    """The look of each access of the panel; variants of one access get the looks that no access here has."""
+    kinds = sorted({_kind(dot) for dot in panel.dots})
+    taken = {theme.access_row(access).hue for access, _ in kinds}
+    spare = iter([row for row in theme.ACCESSES if row.hue not in taken])
+    looks: dict[tuple[str, str], theme.Access] = {}
+    seen: set[str] = set()
+    for access, variant in kinds:
+        own = theme.access_row(access)
+        look = (next(spare, own)) if access in seen else own
+        seen.add(access)
+        label = f"{own.label}, {theme.one_line(variant, 24)}" if variant else own.label
+        looks[access, variant] = theme.Access(key=own.key, label=label, hue=look.hue, shape=look.shape)
+    return looks
 
 
 def _band_layers(panel: Panel, axes: _Axes) -> list[alt.Chart]:
     if not panel.bands:
         return []
-    rows = [_band_row(band, axes.device_kind) for band in panel.bands]
+    rows = [_band_row(band, axes) for band in panel.bands]
     base = theme.rows(rows)
     tips = [alt.Tooltip(f"{name}:N", title=name) for name in ("ceiling", "value", "interval")]
     ends: dict[str, Any] = {"x": axes.x("start"), "x2": alt.X2("end:Q")}
@@ -147,13 +170,13 @@ def _band_layers(panel: Panel, axes: _Axes) -> list[alt.Chart]:
     ]
 
 
-def _band_row(band: Band, device_kind: str) -> dict[str, Any]:
+def _band_row(band: Band, axes: _Axes) -> dict[str, Any]:
     row = band.ceiling
-    look = theme.access_row(row.access or "latency")
+    look = axes.looks[row.access or "latency", row.variant or ""]
     return {
         "start": band.start, "end": band.end, "middle": band.start**0.35 * band.end**0.65, "y": row.value,
         "low": row.low, "high": row.high, "level": row.level, "colour": theme.LIGHT[look.hue],
-        "ceiling": ceiling_words(row, device_kind), "value": si(row.value, row.unit),
+        "ceiling": ceiling_words(row, axes.device_kind), "value": si(row.value, row.unit),
         "interval": f"{interval(row.low, row.high, row.unit)} (95 %)",
     }  # fmt: skip
 
@@ -179,7 +202,7 @@ def _knee_layers(marks: tuple[Mark, ...], axes: _Axes) -> list[alt.Chart]:
 
 def _knee_row(mark: Mark, axes: _Axes) -> dict[str, Any]:
     knee = mark.knee
-    workers = f" / {mark.workers}" + ("" if axes.size.narrow else f" {axes.worker}s") if mark.workers > 1 else ""
+    workers = f" / {knee.sharers}" + ("" if axes.size.narrow else f" {axes.worker}s") if knee.sharers > 1 else ""
     claim = f"nominal {capacity(knee.nominal_bytes)}" if knee.nominal_bytes else "nothing claimed"
     return {
         "x": mark.at, "low": mark.low, "high": mark.high, "nominal": mark.nominal,

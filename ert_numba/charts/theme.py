@@ -93,14 +93,17 @@ ACCESSES: tuple[Access, ...] = (
     Access(key="copy", label="copy", hue="green", shape="diamond"),
     Access(key="triad", label="triad", hue="purple", shape="triangle-down"),
     Access(key="triad_nt", label="triad, non-temporal", hue="sky", shape="triangle-right"),
-    Access(key="strided", label="strided", hue="yellow", shape="cross"),
-    Access(key="random", label="random", hue="black", shape="triangle-left"),
+    Access(key="copy_nt", label="copy, non-temporal", hue="yellow", shape="triangle-left"),
+    Access(key="update", label="update in place", hue="black", shape="cross"),
+    Access(key="strided", label="strided", hue="muted", shape="triangle-down"),
+    Access(key="random", label="random", hue="muted", shape="diamond"),
     Access(key="latency", label="latency", hue="ink", shape="circle"),
 )
 _ACCESS = {row.key: row for row in ACCESSES}
 _PATHS = {
     "vector.fma": "FMA",
     "vector.add": "no FMA",
+    "vector.dot": "dot product",
     "tensor.mma.sync": "tensor, mma.sync",
     "tensor.wgmma": "tensor, wgmma",
     "tensor.cublas": "tensor, cuBLAS",

@@ -135,7 +135,7 @@ def cpu_knees() -> tuple[Knee, ...]:
     return tuple(
         Knee(level=level, capacity_bytes=size, low=size * (1 - part), high=size * (1 + part), shape=shape,
              witness=witness, ceiling=f"{level}.{'read' if witness == 'bandwidth' else 'latency'}",
-             nominal_bytes=nominal, agrees=agrees)
+             nominal_bytes=nominal, agrees=agrees, sharers=2 if level == "L3" and witness == "bandwidth" else 1)
         for level, size, part, shape, witness, nominal, agrees in rows
     )  # fmt: skip
 
@@ -280,7 +280,54 @@ def h200_model() -> MachineModel:
 def h200_knees() -> tuple[Knee, ...]:
     return (
         Knee(level="L1", capacity_bytes=208 * KIB, low=198 * KIB, high=219 * KIB, shape="cyclic", witness="bandwidth",
-             ceiling="L1.read", nominal_bytes=256 * KIB, agrees=False, note="the driver keeps about 1 KB a block"),
+             ceiling="L1.read.ca", nominal_bytes=256 * KIB, agrees=False, note="the driver keeps about 1 KB a block"),
         Knee(level="L2", capacity_bytes=52.0 * MIB, low=49.1 * MIB, high=55.0 * MIB, shape="cliff",
-             witness="bandwidth", ceiling="L2.read.private", nominal_bytes=60 * MIB, agrees=True),
+             witness="bandwidth", ceiling="L2.read.private", sharers=132, nominal_bytes=60 * MIB, agrees=True),
+        Knee(level="L2", capacity_bytes=30.5 * MIB, low=28.5 * MIB, high=33.4 * MIB, shape="smeared",
+             witness="bandwidth", ceiling="L2.read.shared", nominal_bytes=60 * MIB, agrees=False, note="each half keeps a copy"),
+        Knee(level="L1", capacity_bytes=221 * KIB, low=205 * KIB, high=240 * KIB, shape="random", witness="latency",
+             ceiling="L1.latency", nominal_bytes=256 * KIB, agrees=True),
+        Knee(level="L2", capacity_bytes=55.0 * MIB, low=44.0 * MIB, high=66.0 * MIB, shape="smeared", witness="latency",
+             ceiling="L2.latency", nominal_bytes=60 * MIB, agrees=True),
     )  # fmt: skip
+
+
+def h200_sweep() -> Sweep:
+    """Curves that show where L1 and L2 end (with few reads in flight, so below the ceilings) and single points."""
+    noise = random.Random(11)
+    show = {"ceilings": False, "blocks": 132}
+    samples = []
+    for step in range(21):
+        size = int(64 * KIB * 2 ** (step / 5))
+        rate = _blend(size, ((208 * KIB, 6.1e12), (math.inf, 3.4e12)))
+        samples.append(_gpu_sample(noise, "curve.read.ca", size, rate, shared=True, operator="ca", **show))
+    for step in range(23):
+        size = int(7.5 * MIB * 2 ** (step / 5))
+        private = _blend(size, ((52 * MIB, 4.9e12), (math.inf, 2.9e12)))
+        shared = _blend(size, ((30.5 * MIB, 5.3e12), (math.inf, 2.9e12)))
+        samples.append(_gpu_sample(noise, "curve.read.private", size // 132, private, operator="cg", **show))
+        samples.append(_gpu_sample(noise, "curve.read.shared", size, shared, shared=True, operator="cg", **show))
+    delays = ((221 * KIB, GPU_CLOCK_HZ / 33.5), (55 * MIB, GPU_CLOCK_HZ / 275), (math.inf, GPU_CLOCK_HZ / 690))
+    samples += [
+        _latency_sample(noise, size, 1 / _blend(size, delays))
+        for size in (int(32 * KIB * 2**step) for step in range(14))
+    ]
+    for key, size, rate in (
+        ("L1.read", 192 * KIB, 33.0e12), ("L2.read.private", 380 * KIB, 8.9e12), ("DRAM.read", 121 * MIB, 4.63e12),
+    ):  # fmt: skip
+        samples.append(_gpu_sample(noise, key, size, rate, units=132))
+    return Sweep(
+        run="2026-11-29T1710-h200",
+        device=h200_device(),
+        samples=tuple(samples),
+        wall_seconds=63.0,
+        provenance=PROVENANCE,
+    )
+
+
+def _gpu_sample(noise: random.Random, key: str, size: int, rate: float, **axes: int | str | bool) -> Sample:
+    total = 1e11
+    seconds = _repeats(noise, total / (rate * noise.lognormvariate(0, 0.01)))
+    point = Point(kernel="example_cuda", ceiling=key, axes={"working_set_bytes": size, **axes})
+    work = Work(bytes_counted=total, bytes_moved=total)
+    return Sample(point=point, work=work, seconds=seconds, clock_hz=(GPU_CLOCK_HZ,) * 12, verified=True)

@@ -8,7 +8,7 @@ from vega_specs import check_log_axes, layers, marked, plain
 from ert_numba.charts.roofline import NARROW, WIDE
 from ert_numba.charts.sweep_chart import sweep_chart
 from ert_numba.errors import ErtError
-from ert_numba.records import Work
+from ert_numba.records import Point, Sample, Work
 
 SWEEP, MODEL = example_models.cpu_sweep(), example_models.cpu_model()
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -80,6 +80,26 @@ def test_a_knee_outside_the_measured_sizes_is_not_drawn():
     far = msgspec.structs.replace(MODEL.knees[0], capacity_bytes=1e15, low=9e14, high=1.1e15, nominal_bytes=None)
     spec = plain(sweep_chart(SWEEP, msgspec.structs.replace(MODEL, knees=(far,))))
     assert not [row for row in marked(spec, "text") if "knee" in row]
+
+
+def test_the_line_of_a_curve_joins_the_best_of_each_size():
+    size = {"working_set_bytes": 4096}
+    for key, fields, best in (("read", {"bytes_counted": 1e6}, 1e9), ("latency", {"accesses": 1e6}, 1e-9)):
+        point = Point(kernel="k", ceiling=f"curve.{key}", axes=size)
+        samples = [Sample(point=point, work=Work(**fields), seconds=(time,)) for time in (2e-3, 1e-3, 3e-3)]
+        spec = plain(sweep_chart(msgspec.structs.replace(SWEEP, samples=tuple(samples)), MODEL))
+        assert [row["y"] for row in marked(spec, "line")] == [pytest.approx(best)]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_a_gpu_keeps_private_and_shared_sets_apart(size):
+    model = example_models.h200_model()
+    spec = plain(sweep_chart(example_models.h200_sweep(), model, size))
+    check_log_axes(spec)
+    assert [part["name"] for part in spec["vconcat"]] == ["bandwidth", "bandwidth_shared", "latency"]
+    unit = [unit for unit, _ in layers(spec) if unit["mark"]["type"] == "point"][1]
+    assert unit["encoding"]["color"]["scale"]["domain"] == ["read, ca", "read, shared"]
+    assert len(set(unit["encoding"]["color"]["scale"]["range"])) == 2
 
 
 def test_access_kinds_keep_colour_and_shape_together():
