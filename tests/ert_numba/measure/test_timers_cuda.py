@@ -1,0 +1,103 @@
+"""The GPU's timer on a device that is not there: how it chooses repetitions, settles, and survives full memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("cuda.bindings.driver")
+
+from ert_numba.kernels.cuda_driver import CudaError
+from ert_numba.kernels.spec import KernelSpec
+from ert_numba.measure import timers_cuda
+from ert_numba.measure.timers import Timing
+from ert_numba.measure.timers_cuda import CALL_SECONDS, CudaBench, CudaTimer
+from ert_numba.records import DeviceInfo, Point, Work
+
+POINT = Point(kernel="made up", ceiling="fp32.vector.fma", axes={"n": 1})
+
+
+class MadeUpProgram:
+    """Takes ``seconds`` a repetition; ``prepare`` fails as often as it is told to."""
+
+    code = "made up"
+
+    def __init__(self, seconds: float, failures: int = 0) -> None:
+        self.seconds, self.failures, self.calls = seconds, failures, []  # type: ignore[var-annotated]
+
+    def prepare(self, worker: int) -> str:
+        if self.failures:
+            self.failures -= 1
+            raise CudaError("cuMemAlloc", "CUDA_ERROR_OUT_OF_MEMORY")
+        return "state"
+
+    def run(self, state: Any, repetitions: int) -> float:
+        self.calls.append(repetitions)
+        return 0.0
+
+    def check(self, state: Any) -> bool:
+        return True
+
+
+def spec(program: MadeUpProgram) -> KernelSpec:
+    return KernelSpec(
+        name="made up", device_kind="gpu", kind="compute", points=lambda device, request: (),
+        work=lambda point: Work(flop=10.0), build=lambda point, device: program,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def timer(monkeypatch: pytest.MonkeyPatch) -> CudaTimer:
+    """A timer whose calls last as long as the program says."""
+
+    def call(self: CudaBench, repetitions: int) -> Timing:
+        self.program.run(self.state, repetitions)
+        self.seconds = repetitions * self.program.seconds  # type: ignore[attr-defined]
+        return Timing(self.seconds, 1e9)
+
+    monkeypatch.setattr(timers_cuda, "use_device", lambda ordinal: None)
+    monkeypatch.setattr(timers_cuda, "device_uuid", lambda ordinal: "GPU-1")
+    monkeypatch.setattr(timers_cuda, "open_nvml", lambda uuid: None)
+    monkeypatch.setattr(timers_cuda, "ClockProbe", lambda device: None)
+    monkeypatch.setattr(timers_cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(CudaTimer, "_warm", lambda self: None)
+    monkeypatch.setattr(CudaBench, "call", call)
+    return CudaTimer(DeviceInfo(kind="gpu", name="x", vendor="NVIDIA", architecture="sm_90", units=1), 0)
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 3e-7, 1e-4, 4e-3, 0.2])
+def test_a_call_lasts_long_enough(timer: CudaTimer, seconds: float) -> None:
+    bench = timer.open(spec(MadeUpProgram(seconds)), POINT, None)
+    assert bench.once().seconds >= 0.66 * CALL_SECONDS
+    assert bench.once().seconds <= max(1.01 * CALL_SECONDS, seconds)
+    assert bench.work.flop == 10.0 * bench.repetitions
+    assert bench.conditions["repetitions"] == bench.repetitions
+
+
+def test_repetitions_of_an_earlier_visit_are_kept(timer: CudaTimer) -> None:
+    assert timer.open(spec(MadeUpProgram(1e-6)), POINT, 123).repetitions == 123
+
+
+def test_a_point_stays_open(timer: CudaTimer) -> None:
+    program = MadeUpProgram(1e-4)
+    assert timer.open(spec(program), POINT, None) is timer.open(spec(program), POINT, None)
+
+
+def test_a_sustained_figure_is_loaded_before_it_is_timed(timer: CudaTimer) -> None:
+    program = MadeUpProgram(1e-2)
+    sustained = Point(kernel="made up", ceiling="fp16.tensor.cublas.sustained")
+    bench = timer.open(spec(program), sustained, None)
+    assert sum(program.calls) * 1e-2 >= timers_cuda.SUSTAINED_SECONDS
+    assert bench.once().seconds == pytest.approx(timers_cuda.SUSTAINED_CALL_SECONDS, rel=0.1)
+
+
+def test_full_memory_closes_other_points_and_tries_again(timer: CudaTimer) -> None:
+    timer.open(spec(MadeUpProgram(1e-4)), POINT, None)
+    other = Point(kernel="made up", ceiling="fp64.vector.fma")
+    assert timer.open(spec(MadeUpProgram(1e-4, failures=1)), other, None).verified
+
+
+def test_memory_that_is_full_of_others_is_an_error(timer: CudaTimer) -> None:
+    with pytest.raises(CudaError, match=r"OUT_OF_MEMORY.*nvidia-smi"):
+        timer.open(spec(MadeUpProgram(1e-4, failures=1)), POINT, None)
