@@ -58,6 +58,7 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     units: int
     threads: int = 1  # hardware threads that may be used
     sockets: int = 1
+    socket_units: int = 0  # those of ``units`` on the first socket (CPU); cpusets and quotas may cut sockets unevenly
     numa_nodes: int = 1
     memory_bytes: int = 0
     maximum_clock_hz: float | None = None

@@ -39,13 +39,15 @@ class VectorIsa(msgspec.Struct, frozen=True, kw_only=True):
 def _x86(register: str, prefix: str) -> dict[str, str]:
     # %rbp is a general register here; only what lies at %rsp is the stack.
     memory = r"-?\w*\((?!%rsp|%rip)[^)]*\)"
+    # An XMM register may hold one number or half a register's worth: such a move is no full width.
+    full = r"(?!\w*s[sdh]\b|v?mov([lh]p|[qd]\b|ddup))"
     return {
         "register_pattern": register,
         "fma_pattern": rf"\bvfmadd\d+p[dsh]\b.*{register}",
         "multiply_pattern": rf"\b{prefix}mulp[dsh]\b.*{register}",
         "add_pattern": rf"\b{prefix}addp[dsh]\b.*{register}",
-        "load_pattern": rf"\b{prefix}\w+\s+{memory},.*{register}",
-        "store_pattern": rf"\b{prefix}mov(?!nt)\w+\s+{register}\d+,\s*{memory}",
+        "load_pattern": rf"\b{full}{prefix}\w+\s+{memory},.*{register}",
+        "store_pattern": rf"\b{full}{prefix}mov(?!nt)\w+\s+{register}\d+,\s*{memory}",
         "nontemporal_pattern": rf"\b{prefix}movnt\w+\s+{register}\d+,\s*{memory}",
         "spill_pattern": rf"{register}\d+,\s*-?\w*\(%rsp\)|-?\w*\(%rsp\),.*{register}",
     }

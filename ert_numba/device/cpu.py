@@ -45,6 +45,7 @@ def probe_cpu(topology: Topology | None = None, sysfs: Path = SYSFS, cgroup: Pat
         units=topology.cores,
         threads=len(topology.processors),
         sockets=topology.sockets,
+        socket_units=topology.socket_cores,
         numa_nodes=topology.nodes,
         memory_bytes=memory_limit_bytes(cgroup),
         maximum_clock_hz=_maximum_clock(sysfs),

@@ -49,6 +49,12 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
         return len({row.socket for row in self.placement[: self.cores]})
 
     @property
+    def socket_cores(self) -> int:
+        """Those of ``cores`` that are on the first socket."""
+        used = self.placement[: self.cores]
+        return sum(row.socket == used[0].socket for row in used)
+
+    @property
     def nodes(self) -> int:
         return len({row.node for row in self.processors})
 

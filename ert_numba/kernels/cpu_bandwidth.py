@@ -7,7 +7,7 @@ from functools import cache
 
 from ert_numba.catalog.vector_isas import BY_KEY as ISA
 from ert_numba.kernels.cpu_compile import CompiledKernel, compile_kernel
-from ert_numba.kernels.cpu_levels import curve_sizes, level_sizes
+from ert_numba.kernels.cpu_levels import curve_sizes, level_sizes, unseen_levels
 from ert_numba.kernels.cpu_program import CpuProgram, host_isa, scopes
 from ert_numba.kernels.cpu_stream import (
     ACCESSES,
@@ -61,13 +61,20 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
                         ceiling=f"{level}.{access.key}{scope}",
                         axes={**axes, "working_set_bytes": size},
                     )
-        if scope == "@core" and not request.levels:
+        if scope == "@core" and request.wants_level("REMOTE"):
             yield from _remote(device, isa, threads)
-        if not scope and not request.levels:
-            sizes = request.sizes or curve_sizes(device, threads, 1 if request.quick else 2)
-            axes = {"streams": CURVE_STREAMS, "page": "huge", "threads": threads, "isa": isa}
-            for size in sizes:
-                yield Point(kernel="cpu_bandwidth", ceiling="curve.read", axes={**axes, "working_set_bytes": size})
+        if not scope:
+            yield from unseen_levels(device, threads, request.levels)
+            yield from _curve(device, request, isa, threads)
+
+
+def _curve(device: DeviceInfo, request: Request, isa: str, threads: int) -> Iterator[Point]:
+    """Reads against working set: where nobody asked for single levels, or for these very sizes."""
+    if request.levels and not request.sizes:
+        return
+    axes: dict[str, AxisValue] = {"streams": CURVE_STREAMS, "page": "huge", "threads": threads, "isa": isa}
+    for size in request.sizes or curve_sizes(device, threads, 1 if request.quick else 2):
+        yield Point(kernel="cpu_bandwidth", ceiling="curve.read", axes={**axes, "working_set_bytes": size})
 
 
 def _remote(device: DeviceInfo, isa: str, threads: int) -> Iterator[Point | Skipped]:
@@ -75,7 +82,10 @@ def _remote(device: DeviceInfo, isa: str, threads: int) -> Iterator[Point | Skip
     if device.numa_nodes < 2:
         yield Skipped(what="REMOTE.read@core", reason="this machine has one memory node")
         return
-    size = level_sizes(device, threads)["DRAM"]
+    size = level_sizes(device, threads).get("DRAM")
+    if size is None:
+        yield from (Skipped(what="REMOTE.read@core", reason=row.reason) for row in unseen_levels(device, threads, ()))
+        return
     for streams in OTHER_STREAMS:
         yield Point(
             kernel="cpu_bandwidth",
@@ -97,7 +107,9 @@ def _size(point: Point) -> int:
 def _work(point: Point) -> Work:
     access = access_of(point)
     counted = float(_size(point) * access.counted * int(point.axes["threads"]))
-    return Work(bytes_counted=counted, bytes_moved=counted * access.traffic_ratio)
+    # A line that is in the first cache already is not fetched again to be overwritten.
+    ratio = 1.0 if point.ceiling.startswith("L1.") else access.traffic_ratio
+    return Work(bytes_counted=counted, bytes_moved=counted * ratio)
 
 
 @cache

@@ -68,11 +68,14 @@ def cross_assembly(emit: Emitter, triple: str, cpu: str, features: str = "") -> 
 
 
 def count(pattern: str, assembly: str) -> int:
-    """Instructions in the assembly that match; a pair load or store (``ldp``, ``stp``) counts as two."""
+    """Instructions in the assembly that match; a pair load or store of whole vectors (``ldp q0, q1``) counts as two.
+
+    A pair of halves (``stnp d0, d1``: how LLVM stores one vector non-temporally) is one.
+    """
     total = 0
     for line in assembly.splitlines():
         if re.search(pattern, line.split("#")[0]):
-            total += 2 if re.search(r"\b(ldp|stp|ldnp|stnp)\b", line) else 1
+            total += 2 if re.search(r"\b(ldp|stp|ldnp|stnp)\s+q", line) else 1
     return total
 
 

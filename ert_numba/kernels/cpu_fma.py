@@ -227,6 +227,9 @@ def check_code(operation: VectorOperation, isa: VectorIsa, accumulators: int, as
 
 def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
     isa = host_isa(device)
+    for precision in request.precisions:
+        if precision not in {operation.precision for operation in OPERATIONS}:
+            yield Skipped(what=precision, reason="no vector unit of a CPU computes in it, as far as the kernels know")
     for operation in OPERATIONS:
         if not request.wants_precision(operation.precision):
             continue

@@ -15,7 +15,7 @@ from llvmlite import ir
 from ert_numba.catalog.vector_isas import BY_KEY as ISA
 from ert_numba.catalog.vector_isas import VectorIsa
 from ert_numba.kernels import cpu_ir as vir
-from ert_numba.kernels.cpu_compile import CompiledKernel, check_count, compile_kernel
+from ert_numba.kernels.cpu_compile import CompiledKernel, check_absent, check_count, compile_kernel
 from ert_numba.kernels.cpu_fma import ADDEND, BY_CEILING, FACTOR
 from ert_numba.kernels.cpu_levels import level_sizes
 from ert_numba.kernels.cpu_program import CpuProgram, host_isa, scratch
@@ -83,11 +83,13 @@ def emit_intensity(isa: VectorIsa, steps: int, streams: int) -> vir.Emitter:
 def check_code(isa: VectorIsa, steps: int, streams: int, assembly: str) -> str:
     """Multiply-adds (or additions), loads and stores of full width, as declared."""
     pattern = (isa.fma_pattern if isa.has_fma else isa.multiply_pattern) if steps else isa.add_pattern
+    check_absent("spill", isa.spill_pattern, assembly)
     vectors = isa.chains // streams * streams
     # The inner loop of constant trip count may be unrolled in full: whole multiples are right either way.
     return ", ".join(
         (
             check_count("multiply-add" if steps else "add", pattern, assembly, vectors * max(1, min(steps, INNER))),
+            check_count("load", isa.load_pattern, assembly, vectors),
             check_count("store", isa.store_pattern, assembly, vectors),
         )
     )

@@ -11,7 +11,7 @@ from llvmlite import ir
 
 from ert_numba.kernels import cpu_ir as vir
 from ert_numba.kernels.cpu_compile import CompiledKernel, check_count, compile_kernel
-from ert_numba.kernels.cpu_levels import curve_sizes, level_sizes
+from ert_numba.kernels.cpu_levels import curve_sizes, dram_bytes, level_sizes
 from ert_numba.kernels.cpu_memory import Bytes
 from ert_numba.kernels.cpu_program import CpuProgram, scratch
 from ert_numba.kernels.spec import KernelSpec, Request
@@ -50,10 +50,11 @@ def random_order(lines: int, seed: int) -> npt.NDArray[np.int64]:
     generator = np.random.default_rng(seed)
     if lines < WHOLE_LINES:
         return generator.permutation(lines)
-    blocks = lines // BLOCK_LINES
+    blocks, rest = divmod(lines, BLOCK_LINES)
     inside = generator.permutation(BLOCK_LINES)
     turned = (inside[None, :] + generator.integers(BLOCK_LINES, size=blocks)[:, None]) % BLOCK_LINES
-    return (generator.permutation(blocks)[:, None] * BLOCK_LINES + turned).reshape(-1)
+    whole = (generator.permutation(blocks)[:, None] * BLOCK_LINES + turned).reshape(-1)
+    return np.concatenate((whole, blocks * BLOCK_LINES + generator.permutation(rest)))
 
 
 def lay_ring(memory: Bytes, size_bytes: int, seed: int) -> int:
@@ -93,7 +94,7 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
     if not request.quick and not request.levels:
         # Past a quarter of the memory set nothing new is to be learnt, and laying the ring takes seconds.
         for size in curve_sizes(device, 1, PER_OCTAVE):
-            if size <= level_sizes(device, 1)["DRAM"] // 4:
+            if size <= dram_bytes(device, 1) // 4:
                 yield Point(kernel="cpu_latency", ceiling="curve.latency", axes={**axes, "working_set_bytes": size})
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import mmap
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,34 +19,67 @@ HUGE_PAGE = 2 * 1024 * 1024
 Bytes = npt.NDArray[np.uint8]
 
 
+Touch = Callable[[Callable[[], None]], None]
+"""Runs a first touch, perhaps elsewhere."""
+
+
+@dataclass
+class _Block:
+    """Mapped memory; from ``start`` to ``stop`` lie words that are no numbers (addresses of a pointer chase)."""
+
+    mapping: mmap.mmap
+    view: Bytes
+    start: int = 0
+    stop: int = 0
+
+    def fill(self, start: int, stop: int) -> None:
+        # 1.0 in every word: no NaN and no denormals. An address read as a number is a denormal, and a core that
+        # multiplies those is a hundred times slower.
+        self.view[start:stop].view(np.float64)[:] = 1.0
+
+    def clean(self, size_bytes: int) -> None:
+        """Numbers in the first ``size_bytes``."""
+        until = max(self.start, min(self.stop, _whole_words(size_bytes)))
+        self.fill(self.start, until)
+        self.start, self.stop = (until, self.stop) if until < self.stop else (0, 0)
+
+    def give_away(self, size_bytes: int) -> None:
+        """Something else will be written into the first ``size_bytes``."""
+        self.start, self.stop = 0, max(self.stop, _whole_words(size_bytes))
+
+
+def _whole_words(size_bytes: int) -> int:
+    return -(-size_bytes // 8) * 8
+
+
 class Arena:
     """Blocks that a worker reuses from point to point; a larger request replaces the block of its kind."""
 
     def __init__(self) -> None:
-        self._blocks: dict[str, tuple[mmap.mmap, Bytes]] = {}
+        self._blocks: dict[str, _Block] = {}
 
-    def take(self, size_bytes: int, page: str, touch: Callable[[Callable[[], None]], None] | None = None) -> Bytes:
+    def take(self, size_bytes: int, page: str, touch: Touch | None = None, numbers: bool = True) -> Bytes:
         """At least ``size_bytes``, aligned to a huge page, every page touched; ``page`` is 'huge' or 'small'.
 
-        ``touch`` may wrap the first touch, to make it happen elsewhere (on another memory node).
+        ``touch`` may wrap the first touch, to make it happen elsewhere (on another memory node). With ``numbers`` every
+        word of the first ``size_bytes`` is an ordinary number; without, the caller will write something else there.
         """
         kind = page if touch is None else page + "@remote"
         held = self._blocks.get(kind)
-        if held is not None and len(held[1]) >= size_bytes:
-            return held[1]
-        self._blocks.pop(kind, None)
-        block, view = _map(size_bytes, page)
-
-        def fill() -> None:
-            # 1.0 in every word: no denormals and no NaN, whichever precision reads it.
-            view.view(np.float64)[:] = 1.0
-
-        if touch is None:
-            fill()
+        if held is None or len(held.view) < size_bytes:
+            self._blocks.pop(kind, None)  # before the new one is mapped: never both at once
+            held = _Block(*_map(size_bytes, page))
+            fill = partial(held.fill, 0, len(held.view))
+            if touch is None:
+                fill()
+            else:
+                touch(fill)
+            self._blocks[kind] = held
+        if numbers:
+            held.clean(size_bytes)
         else:
-            touch(fill)
-        self._blocks[kind] = (block, view)
-        return view
+            held.give_away(size_bytes)
+        return held.view
 
     def release(self) -> None:
         self._blocks.clear()

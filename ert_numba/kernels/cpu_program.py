@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from ert_numba.catalog.vector_isas import VECTOR_ISAS, VectorIsa
 from ert_numba.kernels.cpu_compile import CompiledKernel
-from ert_numba.kernels.cpu_memory import Arena, Bytes
+from ert_numba.kernels.cpu_memory import Arena, Bytes, Touch
 from ert_numba.kernels.spec import Request
 from ert_numba.records import DeviceInfo
 
@@ -21,6 +21,7 @@ class CpuProgram:
 
     ``size_bytes`` is the kernel's third argument, ``memory_bytes`` what it may touch. ``lay_out`` writes into a
     worker's memory what the kernel needs to find there (the ring of a pointer chase); it returns where to start.
+    Without it the memory holds ordinary numbers.
     """
 
     kernel: CompiledKernel
@@ -30,13 +31,15 @@ class CpuProgram:
     memory_bytes: int = 0
     page: str = "huge"
     remote: bool = False
-    lay_out: Callable[[Bytes], int] = field(default=lambda memory: int(memory.ctypes.data))
+    lay_out: Callable[[Bytes], int] | None = None
 
-    def prepare(self, worker: Arena, touch: Callable[[Callable[[], None]], None] | None = None) -> int:
+    def prepare(self, worker: Arena, touch: Touch | None = None) -> int:
         """The address that the kernel starts from, in memory that the calling thread touched first."""
         if not self.memory_bytes:
             return 0
-        return self.lay_out(worker.take(self.memory_bytes, self.page, touch if self.remote else None))
+        numbers = self.lay_out is None
+        memory = worker.take(self.memory_bytes, self.page, touch if self.remote else None, numbers)
+        return int(memory.ctypes.data) if self.lay_out is None else self.lay_out(memory)
 
     def run(self, state: int, repetitions: int) -> float:
         return self.kernel(repetitions, state, self.size_bytes)
@@ -60,8 +63,8 @@ def scopes(device: DeviceInfo, request: Request) -> Iterator[tuple[str, int]]:
     everyone = request.threads or device.units
     if everyone > 1 and not request.quick:
         yield "@core", 1
-    if device.sockets > 1 and everyone == device.units and not request.quick:
-        yield "@socket", device.units // device.sockets
+    if 0 < device.socket_units < device.units and everyone == device.units and not request.quick:
+        yield "@socket", device.socket_units
     yield "", everyone
 
 

@@ -17,7 +17,6 @@ from llvmlite import ir
 from ert_numba.catalog.vector_isas import VectorIsa
 from ert_numba.kernels import cpu_ir as vir
 from ert_numba.kernels.cpu_compile import CompiledKernel, check_absent, check_count
-from ert_numba.kernels.cpu_memory import Bytes
 from ert_numba.kernels.cpu_program import scratch
 
 # Arrays of one kernel start at different offsets within a page: a load that matches an earlier store in its low 12 bits
@@ -182,6 +181,7 @@ def check_code(access: Access, isa: VectorIsa, streams: int, assembly: str) -> s
     """The loads and stores of full width are the declared ones, ordinary or non-temporal as declared."""
     declared = streams * unroll_of(streams)
     reports = []
+    check_absent("spill", isa.spill_pattern, assembly)
     if access.reads:
         reports.append(check_count("load", isa.load_pattern, assembly, access.reads * declared))
     else:
@@ -216,7 +216,3 @@ def verify(access: Access, isa: VectorIsa, streams: int, kernel: CompiledKernel)
 def memory_bytes(access: Access, size_bytes: int) -> int:
     """What a worker must hold for arrays of this size."""
     return access.arrays * array_stride(size_bytes)
-
-
-def first_address(memory: Bytes) -> int:
-    return int(memory.ctypes.data)
