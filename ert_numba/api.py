@@ -58,7 +58,7 @@ def sweep(
     if before is not None:
         request, budget = from_settings(before.settings)
         backend = {"gpu": "cuda"}.get(before.device.kind, before.device.kind)
-        budget_seconds = budget_seconds or budget
+        budget_seconds = budget if budget_seconds is None else budget_seconds
     request = request or Request()
     if results is not None:
         check_writable(Path(results))
@@ -67,10 +67,9 @@ def sweep(
         budget_seconds = chosen.budgets[request.quick]
     checked(request, budget_seconds, chosen.device)
     done = _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
-    model = fit(done)
     if results is None:
-        return Run(done, model, None, {})
-    return save(done, model, Path(results))
+        return Run(done, fit(done), None, {})
+    return save(done, Path(results))
 
 
 def _measure(
@@ -90,13 +89,12 @@ def _measure(
     if before is not None:
         require_alike(before, chosen.device, provenance.versions)
     earlier = before.samples if before is not None else ()
-    tracks, skipped = plan_points(
-        chosen.kernels, lambda spec: spec.points(chosen.device, request), (row.point.key for row in earlier)
-    )
+    known = {row.point.key for row in earlier}
+    tracks, skipped = plan_points(chosen.kernels, lambda spec: spec.points(chosen.device, request), known)
     timer = chosen.open_timer(request)
     try:
         plan = chosen.plan(budget_seconds)  # counts from here: a GPU's kernels are compiled by now
-        outcome = measure(tracks, timer, plan, listener or (lambda _: None), time.monotonic())
+        outcome = measure(tracks, timer, plan, listener or (lambda _: None), time.monotonic(), known)
     finally:
         timer.close()
     if not outcome.samples and not earlier:
@@ -154,21 +152,47 @@ def chart(model: MachineModel) -> Any:
     return machine_chart(model)
 
 
-def save(done: Sweep, model: MachineModel, results: Path) -> Run:
-    """Both documents and the pictures, in a new folder of the run's own. Raises ErtError."""
+def save(done: Sweep, results: Path) -> Run:
+    """The sweep, its machine model and the pictures, in a new folder of the run's own. Raises ErtError.
+
+    The samples are saved first, so that nothing that fails after them can lose them; where the folder takes no more,
+    they go to the system's folder for temporary files.
+    """
     import msgspec
 
     from ert_numba.files import run_folder
     from ert_numba.store.documents import save as save_document
 
-    folder = run_folder(results, done.device.slug, "quick" if done.settings.get("quick") else done.device.kind)
-    done = msgspec.structs.replace(done, run=folder.name)
-    model = msgspec.structs.replace(model, run=folder.name)
-    files = {
-        "sweep": save_document(done, folder / "sweep.json"),
-        "machine": save_document(model, folder / "machine.json"),
-    }
-    return Run(done, model, folder, files | draw(model, done, folder))
+    try:
+        folder = run_folder(results, done.device.slug, "quick" if done.settings.get("quick") else done.device.kind)
+        done = msgspec.structs.replace(done, run=folder.name)
+        samples = save_document(done, folder / "sweep.json")
+    except ErtError as error:
+        raise _kept(error, _rescue(done)) from error
+    try:
+        model = fit(done)
+        files = {"sweep": samples, "machine": save_document(model, folder / "machine.json")}
+        return Run(done, model, folder, files | draw(model, done, folder))
+    except ErtError as error:
+        raise _kept(error, samples) from error
+
+
+def _rescue(done: Sweep) -> Path | None:
+    """The samples in a new folder for temporary files; None where that is not to be had either."""
+    import tempfile
+
+    from ert_numba.store.documents import save as save_document
+
+    try:
+        return save_document(done, Path(tempfile.mkdtemp(prefix="ert_numba-")) / "sweep.json")
+    except (ErtError, OSError):
+        return None
+
+
+def _kept(error: ErtError, samples: Path | None) -> ErtError:
+    if samples is None:
+        return error
+    return ErtError(error.asked, error.found, f"{error.remedy}. What was measured is safe in {samples}")
 
 
 def draw(model: MachineModel, done: Sweep | None, folder: Path) -> dict[str, Path]:

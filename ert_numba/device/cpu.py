@@ -164,8 +164,11 @@ def _notes(topology: Topology, flags: dict[str, str], caches: tuple[Cache, ...])
         notes.append("neither sysfs nor CPUID tells the cache sizes: levels are named by what the sweep finds")
     if topology.quota is not None:
         notes.append(f"the cgroup grants {topology.quota:g} processors: {topology.cores} of the cores are used")
-    if len({row.kind for row in topology.processors}) > 1:
-        notes.append("hybrid processor: workers take the cores of the highest maximum clock first")
+    if topology.hybrid:
+        notes.append(
+            "hybrid processor: workers take the cores of the highest maximum clock first; all get equal shares of the "
+            "work, so the slowest kind of core sets the pace of all of them together"
+        )
     if "hypervisor" in flags.get("flags", ""):
         notes.append("virtual machine: cores, caches and memory may be shared with neighbours")
     return notes

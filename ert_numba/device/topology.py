@@ -10,6 +10,7 @@ import msgspec
 
 SYSFS = Path("/sys/devices/system")
 CGROUP = Path("/sys/fs/cgroup")
+HYBRID_CLOCK_RATIO = 1.15  # a favoured core of a common kind boosts some 5 % higher; efficient ones stay 20 % lower
 
 
 class Processor(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +46,12 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
         return physical if self.quota is None else max(1, min(physical, math.floor(self.quota)))
 
     @property
+    def hybrid(self) -> bool:
+        """Cores of different make: their maximum clocks differ by more than favoured cores of one make do."""
+        clocks = [row.kind for row in self.processors]
+        return max(clocks) > HYBRID_CLOCK_RATIO * min(clocks) > 0
+
+    @property
     def sockets(self) -> int:
         return len({row.socket for row in self.placement[: self.cores]})
 
@@ -71,13 +78,19 @@ def probe(sysfs: Path = SYSFS, cgroup: Path = CGROUP) -> Topology:
     for cpu in sorted(os.sched_getaffinity(0)):
         folder = sysfs / "cpu" / f"cpu{cpu}" / "topology"
         socket = _number(folder / "physical_package_id", 0)
-        core = _number(folder / "core_id", cpu)
         kind = _number(sysfs / "cpu" / f"cpu{cpu}" / "cpufreq" / "cpuinfo_max_freq", 0)
-        # core_id is unique within a socket only.
-        rows.append(
-            Processor(cpu=cpu, core=max(socket, 0) * 65536 + core, socket=socket, node=nodes.get(cpu, 0), kind=kind)
-        )
+        rows.append(Processor(cpu=cpu, core=_core(folder, cpu), socket=socket, node=nodes.get(cpu, 0), kind=kind))
     return Topology(processors=tuple(rows), quota=_quota(cgroup))
+
+
+def _core(folder: Path, cpu: int) -> int:
+    """The first hardware thread of the core: core_id repeats from socket to socket, on Arm also within one."""
+    for name in ("core_cpus_list", "thread_siblings_list"):
+        try:
+            return min(parse_cpu_list((folder / name).read_text()), default=cpu)
+        except (OSError, ValueError):
+            continue
+    return cpu
 
 
 def _number(path: Path, default: int) -> int:
@@ -105,16 +118,19 @@ def _nodes(folder: Path) -> dict[int, int]:
 
 
 def _quota(cgroup: Path) -> float | None:
-    """Processors that the nearest cgroup grants (version 2, then version 1)."""
+    """Processors that the cgroups grant, the tightest of those above this process (version 2, then version 1)."""
+    grants = []
     for folder in _own_cgroups(cgroup):
         try:
             limit, length = (folder / "cpu.max").read_text().split()
             if limit != "max":
-                return int(limit) / int(length)
-        except (OSError, ValueError):
-            pass
+                grants.append(int(limit) / int(length))
+        except (OSError, ValueError, ZeroDivisionError):
+            continue
     quota, period = _number(cgroup / "cpu/cpu.cfs_quota_us", -1), _number(cgroup / "cpu/cpu.cfs_period_us", 100000)
-    return quota / period if quota > 0 else None
+    if quota > 0 and period > 0:
+        grants.append(quota / period)
+    return min(grants, default=None)
 
 
 def _own_cgroups(cgroup: Path) -> list[Path]:

@@ -15,6 +15,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ert_numba.errors import ErtError
+from ert_numba.units import capacity
+
 HUGE_PAGE = 2 * 1024 * 1024
 Bytes = npt.NDArray[np.uint8]
 
@@ -87,7 +90,10 @@ class Arena:
 
 def _map(size_bytes: int, page: str) -> tuple[mmap.mmap, Bytes]:
     size = -(-size_bytes // HUGE_PAGE) * HUGE_PAGE
-    block = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        block = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError, ValueError) as error:
+        raise ErtError(f"{capacity(size)} of memory for a worker", str(error), "Ask for smaller --sizes") from error
     whole = np.frombuffer(block, dtype=np.uint8)
     skip = -whole.ctypes.data % HUGE_PAGE
     advice = getattr(mmap, "MADV_HUGEPAGE" if page == "huge" else "MADV_NOHUGEPAGE", None)

@@ -8,7 +8,7 @@ new sizes are put between those where a curve falls: the budget buys accuracy wh
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -57,6 +57,7 @@ class Track:
     clocks: list[float] = field(default_factory=list)
     steal: float = 0.0
     visits: int = 0
+    refused: bool = False
     repetitions: int | None = None
     work: Work = field(default_factory=Work)
     verified: bool | None = None
@@ -110,8 +111,16 @@ def plan_points(
     return tracks, skipped
 
 
-def measure(tracks: Sequence[Track], timer: Timer, plan: Plan, listener: Listener, started: float) -> Outcome:
-    """Visit the points in rounds. ``started`` is the time.monotonic() from which the budget counts.
+def measure(
+    tracks: Sequence[Track],
+    timer: Timer,
+    plan: Plan,
+    listener: Listener,
+    started: float,
+    done: Collection[str] = (),
+) -> Outcome:
+    """Visit the points in rounds. ``started`` is the time.monotonic() from which the budget counts; ``done`` are the
+    keys of points of an earlier run, not to be added again.
 
     Ctrl-C ends the loop; what was measured comes back, marked partial if a point was never visited.
     """
@@ -129,14 +138,14 @@ def measure(tracks: Sequence[Track], timer: Timer, plan: Plan, listener: Listene
                 if refusal is not None:
                     outcome.skipped.append(refusal)
             if number == 0:
-                every += _finer(every, plan)
+                every += [track for track in _finer(every, plan) if track.point.key not in done]
             active = [track for track in _go_on(every) if not _finished(track, plan)]
             if not active or time.monotonic() - started >= plan.budget_seconds:
                 break
     except KeyboardInterrupt:
         outcome.partial = True
     outcome.samples = [track.sample(plan.rule) for track in every if track.seconds]
-    missed = [track for track in every if not track.visits]
+    missed = [track for track in every if not track.seconds and not track.refused]
     outcome.partial = outcome.partial and bool(missed)
     outcome.skipped += _not_reached(missed, outcome, plan)
     return outcome
@@ -207,15 +216,18 @@ def _visit(track: Track, timer: Timer, plan: Plan) -> Skipped | None:
     try:
         bench = timer.open(track.spec, track.point, track.repetitions)
     except CompiledCodeMismatch as mismatch:
+        track.refused = True
         return Skipped(what=track.point.key, reason=f"the compiled code is not the declared one: {mismatch}")
     except ErtError as error:
+        track.refused = True
         return Skipped(what=track.point.key, reason=str(error))
-    steal = timer.steal_seconds()
-    _repeat(track, bench, plan)
-    track.steal += timer.steal_seconds() - steal
+    # Before the first timing: an interrupt in the middle must leave a whole sample.
     track.repetitions = int(bench.conditions.get("repetitions", 1))
     track.work, track.code, track.conditions = bench.work, bench.code, bench.conditions
     track.verified = bench.verified if track.verified is None else track.verified and bench.verified
+    steal = timer.steal_seconds()
+    _repeat(track, bench, plan)
+    track.steal += timer.steal_seconds() - steal
     return None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from ert_numba.errors import ErtError
 from ert_numba.kernels.cpu_memory import Arena
 
 Result = TypeVar("Result")
@@ -29,34 +30,42 @@ class Team:
     def __init__(self, cpus: Sequence[int]) -> None:
         self.workers = [Worker(index, cpu) for index, cpu in enumerate(cpus)]
         self._tasks: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in cpus]
-        self._done: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[int, int, Any, BaseException | None]] = queue.SimpleQueue()
+        self._turn = 0
         self._threads = [
             threading.Thread(target=self._serve, args=(worker,), daemon=True, name=f"worker-{worker.index}")
             for worker in self.workers
         ]
         for thread in self._threads:
             thread.start()
+        try:
+            self.run(_pin, len(self.workers))
+        except ErtError:
+            self.close()
+            raise
 
     def _serve(self, worker: Worker) -> None:
-        # 0 is the calling thread on Linux: only this worker moves.
-        os.sched_setaffinity(0, {worker.cpu})
         while True:
-            task = self._tasks[worker.index].get()
-            if task is None:
+            item = self._tasks[worker.index].get()
+            if item is None:
                 return
+            turn, task = item
             try:
-                self._done.put((worker.index, task(worker), None))
+                self._done.put((turn, worker.index, task(worker), None))
             except BaseException as error:
-                self._done.put((worker.index, None, error))
+                self._done.put((turn, worker.index, None, error))
 
     def run(self, task: Callable[[Worker], Result], workers: int) -> list[Result]:
         """Run on the first ``workers`` at once; results in their order."""
+        self._turn += 1
         for inbox in self._tasks[:workers]:
-            inbox.put(task)
+            inbox.put((self._turn, task))
         results: dict[int, Result] = {}
         failure: BaseException | None = None
-        for _ in range(workers):
-            index, result, error = self._done.get()
+        while len(results) < workers:
+            turn, index, result, error = self._done.get()
+            if turn != self._turn:
+                continue  # of a task whose caller was interrupted
             failure = failure or error
             results[index] = result
         if failure is not None:
@@ -68,3 +77,12 @@ class Team:
             inbox.put(None)
         for thread in self._threads:
             thread.join()
+
+
+def _pin(worker: Worker) -> None:
+    try:
+        os.sched_setaffinity(0, {worker.cpu})  # 0 is the calling thread on Linux: only this worker moves
+    except OSError as error:
+        raise ErtError(
+            f"a worker on processor {worker.cpu}", str(error.strerror), "Look whether the processor is still allowed"
+        ) from error
