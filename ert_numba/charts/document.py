@@ -62,9 +62,14 @@ def _right(index: int, numbers: frozenset[int]) -> str:
     return ' class="n"' if index in numbers else ""
 
 
-def document(title: str, body: str, charts: Mapping[str, tuple[AnyChart, AnyChart]]) -> str:
-    """The whole page: ``body`` is HTML that holds a :func:`figure` for each chart, given as (wide, narrow)."""
-    script = f"{_vega()}\n{_asset('page.js')}"
+def document(
+    title: str, body: str, charts: Mapping[str, tuple[AnyChart, AnyChart]], script: str = "", style: str = ""
+) -> str:
+    """The whole page: ``body`` is HTML that holds a :func:`figure` for each chart, given as (wide, narrow).
+
+    ``script`` and ``style`` are a page's own, trusted as they stand; the script may not name what ``page.js`` does.
+    """
+    script = f"{_vega()}\n{_asset('page.js')}\n{script}"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     # The hash lets this script run and no other, however it came into the page; Vega sets style attributes.
     policy = (
@@ -79,7 +84,8 @@ def document(title: str, body: str, charts: Mapping[str, tuple[AnyChart, AnyChar
         f'<meta http-equiv="Content-Security-Policy" content="{esc(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-        f"<title>{esc(title)}</title>\n<style>\n{_variables()}{_asset('page.css')}</style>\n</head>\n<body>\n{body}\n"
+        f"<title>{esc(title)}</title>\n<style>\n{_variables()}{_asset('page.css')}{style}</style>\n</head>\n"
+        f"<body>\n{body}\n"
         f'<script type="application/json" id="charts">{safe_json({"charts": specs, "datasets": datasets})}</script>\n'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )

@@ -4,8 +4,10 @@ const narrow = matchMedia("(max-width: 720px)");
 const options = {renderer: "svg", ast: true, actions: false, tooltip: {disableDefaultStyle: true}};
 
 async function draw() {
-  const views = Object.entries(charts).map(([name, pair]) =>
-    window.vegaEmbed(`#chart-${name}`, {...pair[narrow.matches ? 1 : 0], datasets}, options));
+  const views = Object.entries(charts).map(async ([name, pair]) => {
+    const {view} = await window.vegaEmbed(`#chart-${name}`, {...pair[narrow.matches ? 1 : 0], datasets}, options);
+    document.dispatchEvent(new CustomEvent("chart", {detail: {name, view}}));
+  });
   await Promise.all(views);
   document.documentElement.dataset.charts = narrow.matches ? "narrow" : "wide";
 }
