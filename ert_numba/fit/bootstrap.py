@@ -43,7 +43,7 @@ def _refitted(
 ) -> tuple[Array, Array]:
     base, places = near[0].of.base, np.asarray([one.of.places for one in near])
     spans = list(zip(places.min(axis=0) - WINDOW, places.max(axis=0) + WINDOW, strict=True))
-    columns = dictionary(fitting, spans, STEPS_PER_OCTAVE)
+    columns = dictionary(fitting.series, spans, STEPS_PER_OCTAVE)
     columns = columns.with_overhead(fitting.series) if base == 2 else columns
     problem = columns.problem(fitting, data.T)
     candidates = [np.flatnonzero((columns.position >= low) & (columns.position <= high)) for low, high in spans]

@@ -16,11 +16,12 @@ MOST_KNEES = 6
 BEAM = 4
 LEAST_SIZES = 8  # fewer sizes than this cannot tell a level from noise
 MODEL_ERROR = 0.01  # real plateaus are not flat to better than this: no criterion may believe more
-KNEE_PENALTY = (
-    4.0  # times log(n): a height, a place that was searched over all sizes, a shape (calibrated on flat series)
-)
-OVERHEAD_PENALTY = 3.0  # times log(n)
-MIXTURE_PENALTY = 2.8  # for each knee unlike the commonest shape: one access pattern crosses all levels (2 ln 4)
+# Prices in the criterion, of the first two times log(n). A knee is a height, a place searched over all sizes, and a
+# shape; calibrated so that flat series grow none. One access pattern crosses all levels: a knee unlike the commonest
+# shape costs 2 ln 4.
+KNEE_PENALTY = 4.0
+OVERHEAD_PENALTY = 3.0
+MIXTURE_PENALTY = 2.8
 NEAR = 8.0  # models within this of the best are likely enough (2 %) to widen the intervals
 
 
@@ -89,13 +90,12 @@ class Dictionary(msgspec.Struct, frozen=True):
         return int(np.argmin(np.where(self.shape == shape, np.abs(self.position - place), np.inf)))
 
 
-def dictionary(fitting: Fitting, windows: list[tuple[float, float]], per_octave: int) -> Dictionary:
+def dictionary(series: Series, windows: list[tuple[float, float]], per_octave: int) -> Dictionary:
     """The first plateau, and every knee in one of the ``windows`` (log bytes) that two sizes support on either side.
 
-    One slow point at an end is no level; nor is one beside a point that was found to be disturbed.
+    One slow point at an end is no level.
     """
-    series = fitting.series
-    sizes = np.unique(series.size[fitting.weights > 0])
+    sizes = np.unique(series.size)
     columns, position, shape = [np.ones((len(series.size), 1))], [-np.inf], [-1]
     even = np.arange(math.log(sizes[0]), math.log(sizes[-1]), math.log(2.0) / per_octave)
     between = 0.5 * (np.log(sizes[1:]) + np.log(sizes[:-1]))
@@ -123,7 +123,7 @@ def select(fitting: Fitting) -> tuple[Model, list[Model]]:
 def _beam(fitting: Fitting) -> list[Model]:
     """Hypotheses of 0, 1, 2 ... knees, each grown from those before it, until more knees no longer pay."""
     everywhere = [(-math.inf, math.inf)]
-    plain = dictionary(fitting, everywhere, STEPS_PER_OCTAVE)
+    plain = dictionary(fitting.series, everywhere, STEPS_PER_OCTAVE)
     problem = plain.problem(fitting, fitting.series.cost[:, None])
     late = plain.with_overhead(fitting.series)
     late_problem = late.problem(fitting, fitting.series.cost[:, None])

@@ -29,7 +29,7 @@ def test_an_extra_knee_does_not_shift_the_names():
 
 
 def test_neighbours_may_leave_little_of_a_shared_cache():
-    assert levels([33 * KIB, 1 * MIB, 2.2 * MIB]) == ["L1", "L2", "L3"]
+    assert levels([33 * KIB, 1 * MIB, 1.7 * MIB]) == ["L1", "L2", "L3"]
 
 
 def test_a_shared_cache_offers_its_share_to_each_worker():
