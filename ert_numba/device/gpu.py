@@ -50,7 +50,7 @@ def count_gpus() -> int:
     try:
         status = driver.cuInit(0)[0]
     except RuntimeError as error:  # cuda.bindings found no libcuda
-        raise NoGpu("a GPU", f"no NVIDIA driver ({error})", "Install the driver; nvidia-smi must work") from error
+        raise NoGpu("a GPU", "no NVIDIA driver: libcuda was not found", "Install it; nvidia-smi must work") from error
     if int(status) != 0:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         hint = f"CUDA_VISIBLE_DEVICES is {visible!r}; " if visible is not None else ""

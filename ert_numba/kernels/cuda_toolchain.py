@@ -22,7 +22,6 @@ import msgspec
 from ert_numba.errors import ErtError
 from ert_numba.kernels.cuda_code import Declared, check_ptx, check_sass, disassemble
 
-_ENTRY = "ert_kernel"
 _PACKAGES = ("numba", "numba-cuda", "llvmlite", "cuda-bindings", "nvidia-nvvm", "nvidia-nvvm-cu12", "nvidia-nvjitlink")
 Parameter = int | float | str | bool
 
@@ -35,6 +34,13 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     types: tuple[str, ...]  # numba's names of the arguments' types
     declared: tuple[Declared, ...]
     architecture_specific: bool = False  # needs sm_90a rather than sm_90
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in a profiler: ``ert_chain_fp32_vector_fma_8_1024``."""
+        words = [self.make.__name__.removeprefix("make_").removesuffix("_kernel")]
+        words += [str(value) for value in self.parameters.values()]
+        return "ert_" + re.sub(r"\W", "_", "_".join(words))
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +98,7 @@ def _build(recipe: Recipe, capability: tuple[int, int], architecture: str) -> Co
     else:
         found += [check_sass(sass, declared) for declared in recipe.declared if declared.sass]
     return Compiled(
-        architecture=architecture, entry=_ENTRY, types=recipe.types, ptx=ptx, cubin=cubin, code="; ".join(found)
+        architecture=architecture, entry=recipe.entry, types=recipe.types, ptx=ptx, cubin=cubin, code="; ".join(found)
     )
 
 
@@ -107,7 +113,7 @@ def make_ptx(recipe: Recipe, capability: tuple[int, int]) -> str:
     mangled = re.search(r"\.visible \.entry (\w+)\(", ptx)
     if mangled is None:
         raise ToolchainError("PTX of a kernel", "no entry in numba's output", "Report it with `pip list`")
-    ptx = ptx.replace(mangled[1], _ENTRY)
+    ptx = ptx.replace(mangled[1], recipe.entry)
     return re.sub(r"^\.common \.global .*NumbaEnv.*\n", "", ptx, flags=re.MULTILINE)
 
 
@@ -118,7 +124,7 @@ def link(ptx: str, architecture: str) -> bytes:
     handle = nvjitlink.create(1, [f"-arch={architecture}"])
     try:
         text = ptx.encode()
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text, len(text), _ENTRY)
+        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text, len(text), "ert_numba")
         nvjitlink.complete(handle)
         cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
         nvjitlink.get_linked_cubin(handle, cubin)
