@@ -1,6 +1,6 @@
-// Draws every chart of the page, again when the window becomes narrow or wide. Colours are CSS variables.
+// Draws every chart of the page, again when the window (not the paper) becomes narrow or wide. Colours are CSS variables.
 const {charts, datasets} = JSON.parse(document.getElementById("charts").textContent);
-const narrow = matchMedia("(max-width: 720px)");
+const narrow = matchMedia("screen and (max-width: 720px)");
 const options = {renderer: "svg", ast: true, actions: false, tooltip: {disableDefaultStyle: true}};
 
 async function draw() {

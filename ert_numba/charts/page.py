@@ -28,6 +28,7 @@ _KINDS = (
     ("latency", "Latency of one dependent load"),
     ("overhead", "Overheads"),
 )
+_LONG = 240  # letters of a note
 _UNKNOWN = '<span class="muted">unknown</span>'
 
 
@@ -104,7 +105,7 @@ def _doubts(model: MachineModel) -> Iterator[str]:
     if flagged:
         lines.append(f"Of {len(model.ceilings)} ceilings, {'; '.join(flagged)}: flagged in the tables below.")
     if lines:
-        yield f'<h2>Read this first</h2><ul class="list">{"".join(f"<li>{esc(line)}</li>" for line in lines)}</ul>'
+        yield f"<h2>Read this first</h2>{_list(lines)}"
 
 
 def _roofline_section(model: MachineModel) -> str:
@@ -246,5 +247,13 @@ def _definitions(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def _list(lines: Iterable[str]) -> str:
-    items = "".join(f"<li>{esc(line)}</li>" for line in lines)
+    items = "".join(f"<li>{_line(line)}</li>" for line in lines)
     return f'<ul class="list">{items}</ul>' if items else ""
+
+
+def _line(text: str) -> str:
+    """A line of text; what would hide its neighbours folds behind its beginning."""
+    if len(text) <= _LONG:
+        return esc(text)
+    cut = text.rfind(" ", 0, _LONG // 2) + 1 or _LONG // 2
+    return f"<details><summary>{esc(text[:cut])}…</summary>{esc(text[cut:])}</details>"

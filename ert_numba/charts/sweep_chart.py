@@ -68,9 +68,8 @@ class _Axes:
         self.worker = _WORKER.get(self.device_kind, "worker")
         what = f"that all {self.worker}s share" if panel.shared else f"per {self.worker}"
         unit, words = ("s", "Latency of a load") if panel.latency else ("B/s", "Bandwidth")
-        ticks = theme.steps_1_2_5(height) if height[1] / height[0] < 300 else theme.decades(height)
         self._x = theme.capacity_axis(f"Working set {what}", theme.octaves(domain, 4 if size.narrow else 2))
-        self._y = theme.rate_axis(words, unit, ticks, upright=-36 if size.narrow else None)
+        self._y = theme.rate_axis(words, unit, theme.log_ticks(height), upright=-36 if size.narrow else None)
         self._scales = theme.log_scale(domain, base=2), theme.log_scale(height)
 
     def x(self, field: str) -> alt.X:
@@ -87,7 +86,7 @@ def _dot_layers(panel: Panel, axes: _Axes) -> list[alt.Chart]:
     names = [look.label for look in looks.values()]
     colours = alt.Scale(domain=names, range=[theme.LIGHT[look.hue] for look in looks.values()])
     shapes = alt.Scale(domain=names, range=[look.shape for look in looks.values()])
-    legend = None if panel.latency else alt.Legend(title=None, orient="top-right", offset=8)
+    legend = None if panel.latency else _legend(len(names), axes.size)
     colour = alt.Color("access:N", scale=colours, legend=legend)
     filled = alt.condition(
         "datum.curve", alt.Fill("access:N", scale=colours, legend=legend), alt.value(theme.LIGHT["paper"])
@@ -95,15 +94,22 @@ def _dot_layers(panel: Panel, axes: _Axes) -> list[alt.Chart]:
     shape = alt.Shape("access:N", scale=shapes, legend=legend)
     tips = [alt.Tooltip(f"{field}:N", title=title) for field, title in _DOT_TIPS]
     x, y = axes.x("x"), axes.y("y")
-    line = theme.rows(_line_rows(panel, looks)).mark_line(strokeWidth=1.2, opacity=0.6, clip=True)
+    line = theme.rows(_line_rows(panel, looks)).mark_line(strokeWidth=1.2, strokeOpacity=0.6, clip=True)
     base = theme.rows([_dot_row(dot, looks[_kind(dot)], unit) for dot in dots])
-    whisker = base.mark_rule(strokeWidth=1.2, opacity=0.55, clip=True)
+    whisker = base.mark_rule(strokeWidth=1.2, strokeOpacity=0.55, clip=True)
     point = base.mark_point(size=20 if axes.size.narrow else 34, strokeWidth=1.3, opacity=1, clip=True)
     return [
         line.encode(x, y, colour, alt.Detail("series:N")),
         whisker.encode(x, y, alt.Y2("median:Q"), colour),
         point.encode(x, y, colour, shape, fill=filled, tooltip=tips),
     ]
+
+
+def _legend(entries: int, size: Size) -> alt.Legend:
+    """Inside, where bandwidth has fallen away from; below the picture where that is too small."""
+    if entries <= 3:
+        return alt.Legend(title=None, orient="top-right", offset=8)
+    return alt.Legend(title=None, orient="bottom", columns=2 if size.narrow else 5, columnPadding=18)
 
 
 def _dot_row(dot: Dot, look: theme.Access, unit: str) -> dict[str, Any]:

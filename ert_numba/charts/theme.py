@@ -185,10 +185,14 @@ def decades(domain: tuple[float, float]) -> list[float]:
     return [10.0**power for power in range(-30, 31) if domain[0] <= 10.0**power <= domain[1]]
 
 
-def steps_1_2_5(domain: tuple[float, float]) -> list[float]:
-    """1, 2, 5, 10 ... inside a domain: ticks of an axis of few decades."""
-    ticks = (float(f"{digit}e{power}") for power in range(-30, 31) for digit in (1, 2, 5))
-    return [tick for tick in ticks if domain[0] <= tick <= domain[1]]
+def log_ticks(domain: tuple[float, float], most: int = 9) -> list[float]:
+    """1, 2, 3 ... 9, 10, 20 ..., or 1, 2, 5, 10 ..., or powers of ten: the finest with no more than ``most`` in it."""
+    for digits in (range(1, 10), (1, 2, 5)):
+        ticks = [float(f"{digit}e{power}") for power in range(-30, 31) for digit in digits]
+        inside = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
+        if len(inside) <= most:
+            return inside
+    return decades(domain)
 
 
 def octaves(domain: tuple[float, float], step: int) -> list[float]:

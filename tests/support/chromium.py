@@ -76,8 +76,8 @@ class Page:
             case "Log.entryAdded":
                 self.complaints.append(f"{parameters['entry']['level']}: {parameters['entry']['text']}")
 
-    def look(self, width: int, height: int = 900, dark: bool = False, media: str = "screen") -> None:
-        """Set the window, the colour scheme and the medium that the next page is shown in."""
+    def look(self, width: int, height: int = 900, dark: bool = False, media: str = "") -> None:
+        """Set the window, the colour scheme and, unless it is to be the true one, the medium of what is shown next."""
         mobile = width < 600
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]

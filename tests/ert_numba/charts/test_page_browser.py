@@ -60,7 +60,7 @@ def test_it_draws_offline_without_a_complaint(page, path, width, layout, dark):
 def test_colours_follow_the_scheme_and_paper_is_always_light(page, path):
     ink = "getComputedStyle(document.querySelector('#chart-roofline svg text')).fill"
     seen = {}
-    for name, dark, media in (("light", False, "screen"), ("dark", True, "screen"), ("print", True, "print")):
+    for name, dark, media in (("light", False, ""), ("dark", True, ""), ("print", True, "print")):
         page.look(1280, dark=dark, media=media)
         page.open(path)
         page.run(DRAWN)

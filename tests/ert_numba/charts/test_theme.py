@@ -124,7 +124,9 @@ def test_a_domain_passes_over_what_a_log_axis_cannot_show():
 
 def test_ticks_lie_inside_and_are_round():
     assert theme.decades((0.02, 300)) == [0.1, 1.0, 10.0, 100.0]
-    assert theme.steps_1_2_5((4e9, 3e10)) == [5e9, 1e10, 2e10]
+    assert theme.log_ticks((2.1e9, 9.9e9)) == [3e9, 4e9, 5e9, 6e9, 7e9, 8e9, 9e9]
+    assert theme.log_ticks((2e10, 6e11)) == [2e10, 5e10, 1e11, 2e11, 5e11]
+    assert theme.log_ticks((1e9, 1e13)) == [1e9, 1e10, 1e11, 1e12, 1e13]
     assert theme.octaves((4096, 70000), 2) == [4096, 16384, 65536]
 
 
