@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ert_numba.errors import ErtError
-from ert_numba.fit.robust import Estimate, estimate_rate, estimate_time
+from ert_numba.fit.robust import Estimate, deciding, estimate_rate, estimate_time
 from ert_numba.records import AxisValue, Point, Sample, Skipped, Sweep, Work
 
 
@@ -35,9 +35,13 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         """Seconds per unit of ``amount``."""
         return estimate_time([second / amount for second in self.seconds], candidates)
 
-    @property
     def clocks(self) -> tuple[float, float] | None:
-        return (min(self.clock_hz), max(self.clock_hz)) if self.clock_hz else None
+        """Lowest and highest clock beside the repeats that carry the value (all, where they cannot be told apart)."""
+        beside = list(self.clock_hz)
+        if len(beside) == len(self.seconds):
+            fastest = sorted(range(len(beside)), key=lambda index: self.seconds[index])
+            beside = [beside[index] for index in fastest[: deciding(len(beside))]]
+        return (min(beside), max(beside)) if beside else None
 
 
 def gather(sweep: Sweep) -> tuple[list[Evidence], list[Skipped]]:

@@ -15,7 +15,9 @@ import numpy as np
 
 from ert_numba.errors import ErtError
 
-TAIL = 0.025  # either end of a 95 % interval
+# Of a 95 % interval. All of the 5 % is the upper end's (the lower one hardly ever fails: noise does not make samples
+# faster), a quarter for each of the up to four depths at which the end point is sought (Bonferroni).
+TAIL = 0.05 / 4
 JITTER = 1.8  # largest slowdown seen between equal runs on shared virtual machines: nothing is believed to hide more
 FLOOR = 0.005  # the clock moves by this much between two probes of a quiet core; no interval claims less
 LUCK = 0.05  # nothing makes a sample faster than the machine by more: boosts of the clock, errors of the timer
@@ -52,16 +54,26 @@ def estimate_rate(rates: Sequence[float], candidates: int = 1) -> Estimate:
     best = float(best_first[0])
     if count == 1:
         return Estimate(value=best, low=best * (1 - FLOOR), high=best * JITTER, noisy=True)
-    rank = max(2, math.ceil(math.sqrt(count) / 2)) if count > 2 else 1
+    rank = _rank(count)
     value = float(best_first[rank - 1])
-    spread = best - float(best_first[min(count, 2 * rank) - 1])
+    spread = best - float(best_first[deciding(count) - 1])
     luck = 1.0 + 0.5 * math.sqrt(2.0 * math.log(max(candidates, 1)))
     low = value - luck * min(max(spread, FLOOR * value), LUCK * value)
     depths = [depth for depth in (3, 5, max(4, 2 * rank), count) if depth <= count] or [count]
-    reach = min(best + _end_point(best - float(best_first[depth - 1]), depth, len(set(depths))) for depth in depths)
+    reach = min(best + _end_point(best - float(best_first[depth - 1]), depth) for depth in depths)
     high = min(max(reach, value * (1 + FLOOR)), best * JITTER)
     noisy = high > value * (1 + NOISY) or low < value * (1 - NOISY)
     return Estimate(value=value, low=low, high=high, noisy=noisy)
+
+
+def _rank(count: int) -> int:
+    """Which of the best carries the value."""
+    return max(2, math.ceil(math.sqrt(count) / 2)) if count > 2 else 1
+
+
+def deciding(count: int) -> int:
+    """How many of the best of ``count`` samples the value and its spread are read from."""
+    return min(count, 2 * _rank(count))
 
 
 def estimate_time(seconds: Sequence[float], candidates: int = 1) -> Estimate:
@@ -73,6 +85,6 @@ def estimate_time(seconds: Sequence[float], candidates: int = 1) -> Estimate:
     return Estimate(value=1 / rate.value, low=1 / rate.high, high=1 / rate.low, noisy=rate.noisy)
 
 
-def _end_point(spread: float, depth: int, looks: int) -> float:
-    """How far past the best sample the end point may lie, if the best ``depth`` spread so; the least of ``looks``."""
-    return float(spread * ((TAIL / looks) ** (-1.0 / (depth - 1)) - 1.0))
+def _end_point(spread: float, depth: int) -> float:
+    """How far past the best sample the end point may lie, if the best ``depth`` samples spread so."""
+    return float(spread * (TAIL ** (-1.0 / (depth - 1)) - 1.0))

@@ -23,7 +23,7 @@ TIMES = ("latency", "overhead")  # kinds whose best is the least
 def roof(key: CeilingKey, points: list[Evidence], device: DeviceInfo) -> Ceiling:
     """The best of ``points``; raises ErtError where a point declares no work of the key's kind."""
     best, estimate = _best(key, points)
-    low_high = best.clocks
+    low_high = best.clocks()
     limit = physical_limit(key, best, device)
     return Ceiling(
         key=key.key,
@@ -72,13 +72,14 @@ def _traffic(work: Work) -> float:
 
 
 def physical_limit(key: CeilingKey, point: Evidence, device: DeviceInfo) -> float | None:
-    """The device's limit in the key's unit, at the highest clock beside the samples; None where none is known."""
+    """The device's limit in the key's unit, at the highest clock beside the repeats that carry the value, or None."""
     row = device.limit(key.limit_key)
     if row is None or key.kind in TIMES:
         return None
     if row.per_cycle is None:
         return row.per_second
-    clock = max(point.clock_hz, default=device.maximum_clock_hz)
+    clocks = point.clocks()
+    clock = clocks[1] if clocks else device.maximum_clock_hz
     return None if clock is None else row.per_cycle * _units(key, point, device) * clock
 
 
