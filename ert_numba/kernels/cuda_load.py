@@ -2,8 +2,8 @@
 
 Memory holds the word index, so the sum of what was read is known exactly, whatever the order. ``cg`` bypasses L1; with
 ``ca`` the L1s of 132 SMs (33 MB) would fake an L2 of 20 TB/s. Where all SMs read the same lines at the same moment, the
-H200 serves up to 18 TB/s, more than its L2 can send (10.3): requests merge on the way. So in the shared pattern the
-blocks start evenly spread over the buffer.
+H200 serves up to 18 TB/s, more than its L2 can send (10.3): requests merge on the way, as its counters show. So in the
+shared pattern the blocks start evenly spread over the buffer.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from ert_numba.measure.sweep import Plan
 from ert_numba.measure.timers_cuda import CudaTimer
 from ert_numba.records import DeviceInfo, Point
 
-BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 20.0, 9.0
+BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 18.0, 6.0
 
 
 def gpu_plan(budget_seconds: float) -> Plan:
@@ -21,9 +21,9 @@ def gpu_plan(budget_seconds: float) -> Plan:
     return Plan(
         budget_seconds=budget_seconds,
         visit_seconds=0.0,
-        visit_repeats=5,
+        visit_repeats=6,
         rounds=6,
-        least_visits=2,
+        least_visits=1,
         rule=rule,
         refine_points=8,
     )

@@ -23,6 +23,7 @@ from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 CALL_SECONDS = 5e-3  # a call; the events' and stamps' own cost is some microseconds
 SUSTAINED_SECONDS = 0.8  # of load before the first call of a sustained figure: the power cap acts within tenths
 SUSTAINED_CALL_SECONDS = 0.15
+LATENCY_CALL_SECONDS = 15e-3  # a chain in device memory needs many lines for its mean
 HOLD_SECONDS = 150e-6  # longer than the host needs to enqueue stamps, events and work
 WARM_SECONDS = 0.3  # from an idle clock of some 350 MHz to a flat one
 _NVML_FROM_SECONDS = 0.1  # of a call, for power to be read while it runs
@@ -145,6 +146,8 @@ class CudaTimer:
     def _repetitions(bench: CudaBench, point: Point) -> int:
         """Repetitions that make one call last as long as the point's kind asks."""
         wanted = SUSTAINED_CALL_SECONDS if _sustained(point) else CALL_SECONDS
+        if point.ceiling.endswith(".latency") and not point.ceiling.startswith("curve."):
+            wanted = LATENCY_CALL_SECONDS
         count = 1
         while True:
             seconds = bench.call(count).seconds

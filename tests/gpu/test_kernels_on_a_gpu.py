@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 pytest.importorskip("cuda.bindings.driver")
@@ -69,7 +71,7 @@ def test_a_small_sweep_verifies_every_sample(device: DeviceInfo) -> None:
     request = Request(levels=("L1", "SHARED"), precisions=("fp32",), quick=True)
     tracks, _ = plan_points(CUDA_KERNELS, lambda spec: spec.points(device, request), ())
     timer = open_gpu(device, 0, request)
-    outcome = measure(tracks, timer, gpu_plan(1.0), lambda progress: None, 0.0)
+    outcome = measure(tracks, timer, gpu_plan(10.0), lambda progress: None, time.monotonic())
     timer.close()
     assert outcome.samples
     assert all(sample.verified is not False for sample in outcome.samples)
