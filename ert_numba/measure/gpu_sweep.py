@@ -12,7 +12,7 @@ from ert_numba.measure.sweep import Plan
 from ert_numba.measure.timers_cuda import CudaTimer
 from ert_numba.records import DeviceInfo, Point
 
-BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 18.0, 6.0
+BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 18.0, 8.0
 
 
 def gpu_plan(budget_seconds: float) -> Plan:
@@ -24,6 +24,8 @@ def gpu_plan(budget_seconds: float) -> Plan:
         visit_repeats=6,
         rounds=6,
         least_visits=1,
+        costly_seconds=0.3,  # a sustained figure is repeated as any other
+        dear_seconds=2.0,
         rule=rule,
         refine_points=8,
     )
