@@ -143,7 +143,7 @@ def _beam(fitting: Fitting) -> list[Model]:
         found += [model for state in shifted if (model := rate(fitting, late.hypothesis(state))).heights[1] > 0]
         models += found
         lowest = min(model.criterion for model in found)
-        stale = stale + 1 if lowest > best else 0
+        stale = stale + 1 if lowest >= best else 0
         best = min(best, lowest)
         if stale == 2:
             break
@@ -176,18 +176,31 @@ def _uniform(problem: Problem, columns: Dictionary, states: Index) -> Index:
     return np.concatenate(found)
 
 
-def _fitted(fitting: Fitting, of: Hypothesis) -> tuple[Array, Array]:
-    size = fitting.series.size
-    base = [np.ones_like(size), size[0] / size][: of.base]
-    knees = [SHAPES[shape].miss(size / math.exp(place)) for place, shape in zip(of.places, of.shapes, strict=True)]
-    columns = np.stack([*base, *knees], axis=1)
-    height = np.linalg.lstsq(columns * fitting.root[:, None], fitting.series.cost * fitting.root, rcond=None)[0]
+def _misses(size: Array, of: Hypothesis) -> Array:
+    """The share of accesses that miss each knee's capacity: (N, K)."""
+    rows = [SHAPES[shape].miss(size / math.exp(place)) for place, shape in zip(of.places, of.shapes, strict=True)]
+    return np.stack(rows, axis=1) if rows else np.zeros((len(size), 0))
+
+
+def _seen(size: Array, misses: Array) -> bool:
+    """Whether each inner level serves half of the accesses at two sizes: if not, it is part of a transition."""
+    shares = misses[:, :-1] - misses[:, 1:]
+    return all(len(np.unique(size[share >= 0.5])) >= 2 for share in shares.T)
+
+
+def _fitted(fitting: Fitting, base: int, misses: Array) -> tuple[Array, Array]:
+    size, root = fitting.series.size, fitting.root
+    columns = np.column_stack([*[np.ones_like(size), size[0] / size][:base], misses])
+    height = np.linalg.lstsq(columns * root[:, None], fitting.series.cost * root, rcond=None)[0]
     return np.asarray(height, dtype=float), np.asarray(columns @ height, dtype=float)
 
 
 def rate(fitting: Fitting, of: Hypothesis) -> Model:
     """The model with its criterion: n log(variance), and a price for every parameter and every choice."""
-    height, curve = _fitted(fitting, of)
+    misses = _misses(fitting.series.size, of)
+    height, curve = _fitted(fitting, of.base, misses)
+    if not _seen(fitting.series.size, misses):
+        return Model(of, height, curve, math.inf)
     count = int(np.sum(fitting.weights > 0))
     variance = float(np.sum((fitting.root * (fitting.series.cost - curve)) ** 2)) / count
     price = (KNEE_PENALTY * len(of.places) + OVERHEAD_PENALTY * (of.base - 1)) * math.log(count)
@@ -212,7 +225,9 @@ def polish(fitting: Fitting, model: Model) -> Model:
         return Hypothesis(of.base, tuple(places), of.shapes)
 
     def residual(to: Array) -> Array:
-        return fitting.root * (fitting.series.cost - _fitted(fitting, moved(to))[1])
+        return fitting.root * (
+            fitting.series.cost - _fitted(fitting, of.base, _misses(fitting.series.size, moved(to)))[1]
+        )
 
     start = np.asarray([of.places[slot] for slot in smooth])
     reach = math.log(2.0) / STEPS_PER_OCTAVE

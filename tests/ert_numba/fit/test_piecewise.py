@@ -61,6 +61,14 @@ def test_one_slow_point_at_the_end_is_no_level():
     assert fit_series(SIZES, times).knees == ()
 
 
+@pytest.mark.parametrize(("transition", "seed"), [("smeared", 25), ("cyclic", 17)])
+def test_the_foot_of_a_transition_is_no_level_of_its_own(transition, seed):
+    sizes = SIZES.astype(int) // 1024 * 1024.0
+    case = made_up(seed, 1, transition, sizes=sizes, noise=0.02)
+    (knee,) = fit_series(case.sizes, case.times, replicates=20).knees
+    assert knee.capacity_bytes == pytest.approx(case.capacities[0], rel=0.1)
+
+
 def test_the_cost_of_a_pass_is_told_from_a_level():
     times = two_levels(SIZES) + 2e-8 / SIZES  # 20 ns a pass: half of the smallest set's time
     fit = fit_series(SIZES, times * np.exp(np.random.default_rng(2).normal(0, 0.01, 40)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from made_up_sweeps import CLOCK_HZ, bandwidth, compute, device, repeats, sample, sweep
@@ -63,11 +64,20 @@ def test_limit_follows_the_units_in_use(key, threads, limit):
 
 def test_limit_is_taken_at_the_upper_end_of_the_clock():
     clocks = (2.9e9, 3.1e9, 3.0e9) * 4
-    (roof,) = fit_sweep(sweep(compute("fp64.vector.fma", 90e9, clock_hz=clocks))).ceilings
+    (roof,) = fit_sweep(sweep(compute("fp64.vector.fma", 90e9, clock_hz=clocks[:11]))).ceilings
     assert roof.clock_hz == (2.9e9, 3.1e9)
     assert roof.limit == pytest.approx(2 * 16 * 3.1e9)
     (unknown,) = fit_sweep(sweep(compute("fp64.vector.fma", 90e9, clock_hz=()))).ceilings
     assert unknown.limit == pytest.approx(2 * 16 * device().maximum_clock_hz)
+
+
+def test_only_clocks_beside_the_repeats_that_carry_the_value_count():
+    made = compute("fp64.vector.fma", 90e9)
+    order = sorted(made.seconds)
+    clocks = tuple(3.0e9 if second in order[:6] else 3.4e9 for second in made.seconds)
+    (roof,) = fit_sweep(sweep(msgspec.structs.replace(made, clock_hz=clocks))).ceilings
+    assert roof.clock_hz == (3.0e9, 3.0e9)
+    assert roof.limit == pytest.approx(2 * 16 * 3.0e9)
 
 
 def test_limit_of_a_bus_is_per_second_and_variants_share_it():
