@@ -179,11 +179,16 @@ def _with_excess(cell: Cell, rounding: float, demand: Demand, at_high: float, at
 _SLACK = 1e-3
 
 
+# A resource below this part of a kernel's time is an epilogue or a prologue: its roof is none that the kernel uses.
+_USED = 0.05
+
+
 def roofs_used(placed: Iterable[Placed]) -> dict[str, float]:
-    """Seconds of the launches under each roof, by the roof's key: what a picture draws strong."""
+    """Seconds of the launches that a roof matters to, by the roof's key: what a picture draws strong."""
     used: dict[str, float] = {}
     for row in placed:
         for demand in row.demands:
-            for roof in demand.roofs:
-                used[roof.key] = used.get(roof.key, 0.0) + (row.cell.seconds or 0.0)
+            if demand.seconds >= _USED * (row.cell.seconds or 0.0) or demand.kind == BANDWIDTH:
+                for roof in demand.roofs:
+                    used[roof.key] = used.get(roof.key, 0.0) + (row.cell.seconds or 0.0)
     return used

@@ -1,0 +1,109 @@
+"""What the commands do, as functions: read profiles, judge them, draw and compare them.
+
+Everything raises ``ErtError`` with what was asked, what was found and what to do; nothing prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from appprof import analysis as analysis_of
+from appprof.analysis import Analysis
+from appprof.application import ApplicationModel
+from appprof.gather import gather
+from appprof.report.read import read_report
+from appprof.result import Result, make_result
+from ert_numba.errors import ErtError
+from ert_numba.machine import MachineModel
+from ert_numba.records import slug
+from ert_numba.store.documents import load, save
+from ert_numba.store.provenance import collect
+
+if TYPE_CHECKING:
+    from ert_numba.charts.theme import AnyChart
+
+DOCUMENT_HEAD = b'"appprof.application"'
+
+
+def read(
+    *paths: Path | str, decimal_mark: str | None = None, full_provenance: bool = False
+) -> tuple[ApplicationModel, ...]:
+    """The application models of one or several files of one run, one a kind of GPU, the busiest first.
+
+    Files are Nsight Compute reports or CSV exports of any layout, or one application model that was saved.
+    ``decimal_mark`` overrides what a CSV's own numbers say. ``full_provenance`` keeps host names, paths and commands.
+    """
+    files = [Path(path) for path in paths]
+    if not files:
+        raise ErtError("to read a profile", "no file was named", "Name a report, or its export as CSV")
+    if len(files) == 1 and _is_document(files[0]):
+        return (load(files[0], ApplicationModel),)
+    report = read_report(files, decimal_mark)
+    provenance = collect("appprof", full=full_provenance)
+    return gather(report, slug(files[0].stem, "profile"), provenance, private=full_provenance)
+
+
+def read_one(*paths: Path | str, gpu: int | None = None, decimal_mark: str | None = None) -> ApplicationModel:
+    """As ``read``, for files of one kind of GPU; ``gpu`` picks one of several, counted from 1."""
+    models = read(*paths, decimal_mark=decimal_mark)
+    return pick(models, gpu)
+
+
+def pick(models: Sequence[ApplicationModel], gpu: int | None) -> ApplicationModel:
+    """One of several models. Raises ErtError where it must be chosen and is not."""
+    names = "; ".join(f"{number}: {model.chip.label}" for number, model in enumerate(models, 1))
+    if gpu is None and len(models) == 1:
+        return models[0]
+    if gpu is None or not 1 <= gpu <= len(models):
+        raise ErtError("one kind of GPU", f"the profile has {names}", "Choose one with --gpu and its number")
+    return models[gpu - 1]
+
+
+def load_machine(path: Path | str) -> MachineModel:
+    """A machine model from its file, or from the folder of the run that made it."""
+    place = Path(path)
+    return load(place / "machine.json" if place.is_dir() else place, MachineModel)
+
+
+def analyse(
+    source: ApplicationModel | Path | str, machine: MachineModel | Path | str | None = None, force: bool = False
+) -> Analysis:
+    """A profile under its roofs: every kernel with its bound, its headroom and the reasons.
+
+    ``machine`` gives measured roofs; without one they are the report's own or theoretical. A machine model of another
+    GPU is refused (``NotComparable``) unless ``force``.
+    """
+    model = source if isinstance(source, ApplicationModel) else read_one(source)
+    known = machine if machine is None or isinstance(machine, MachineModel) else load_machine(machine)
+    return analysis_of.analyse(model, known, force)
+
+
+def chart(analysis: Analysis) -> AnyChart:
+    """The hierarchical roofline as an altair chart, which shows itself in a notebook."""
+    from appprof.charts.roofline_chart import roofline_chart
+
+    return roofline_chart(analysis)
+
+
+def write_page(analysis: Analysis, path: Path | str) -> Path:
+    """One offline HTML page, written to a path where nothing stands yet."""
+    from appprof.charts.page import write_page as write
+
+    return write(Path(path), analysis)
+
+
+def _is_document(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            head = file.read(256)
+    except OSError:
+        return False  # the reader says what is wrong with it
+    return head.lstrip().startswith(b"{") and DOCUMENT_HEAD in head
+
+
+__all__ = [
+    "Analysis", "ApplicationModel", "MachineModel", "Result", "analyse", "chart", "load_machine", "make_result", "pick",
+    "read", "read_one", "save", "write_page",
+]  # fmt: skip

@@ -1,0 +1,178 @@
+"""The page of one profile: what to do first, the pictures, and every figure in tables beside them; works offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from pathlib import Path
+
+from appprof.analysis import Analysis
+from appprof.charts.kernel_table import kernel_table
+from appprof.charts.roofline_chart import roofline_chart
+from appprof.charts.sections import coverage, evidence, groups, provenance, roofs, unplaced
+from appprof.charts.shares_chart import FARTHEST, shares_chart, with_shares
+from appprof.result import Result, make_result, what_to_do_first
+from appprof.tables import percent
+from appprof.words import LEVEL_LABELS, one_line, path_words, resource_words
+from ert_numba.charts import theme
+from ert_numba.charts.document import document, esc, figure
+from ert_numba.charts.roofline import NARROW
+from ert_numba.errors import ErtError
+from ert_numba.files import write_text_new
+from ert_numba.units import si
+
+Charts = dict[str, tuple[theme.AnyChart, theme.AnyChart]]
+_GLYPHS = {"square": "■", "circle": "●", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼"}
+_MOST_RANGES = 200
+
+
+def write_page(path: Path, analysis: Analysis) -> Path:
+    """Write :func:`profile_page` to a path where nothing stands yet. Raises ErtError."""
+    return write_text_new(path, profile_page(analysis))
+
+
+def profile_page(analysis: Analysis) -> str:
+    """One offline HTML page; names out of the profile are text in it, and nothing else."""
+    result = make_result(analysis)
+    charts: Charts = {}
+    parts = [
+        _header(analysis, result), *_doubts(analysis, result), _first(result), _roofline(analysis, result, charts),
+        _shares(analysis, charts), f"<h2>Kernels</h2>{kernel_table(result.kernels)}", unplaced(result),
+        coverage(result), groups(result), roofs(result), evidence(result), provenance(analysis),
+    ]  # fmt: skip
+    title = f"{one_line(analysis.model.chip.label)}: hierarchical roofline"
+    return document(title, f"<main>{''.join(parts)}</main>", charts, _asset("page.js"), _asset("page.css"))
+
+
+def _asset(name: str) -> str:
+    return resources.files("appprof.charts").joinpath(name).read_text(encoding="utf-8")
+
+
+def _header(analysis: Analysis, result: Result) -> str:
+    model = analysis.model
+    files = ", ".join(one_line(source.label) for source in model.sources[:4])
+    files += f" and {len(model.sources) - 4} more" if len(model.sources) > 4 else ""
+    machine = analysis.book.machine
+    against = f"Roofs measured on {machine.device.name}, run {machine.run}." if machine else "No machine model given."
+    facts = "".join(
+        f"<div><dt>{esc(name)}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
+        for name, value, more in _facts(analysis, result)
+    )
+    return (
+        f"<header><h1>Where the time goes on {esc(one_line(model.chip.label))}</h1>"
+        f'<p class="muted">{esc(files)}. {esc(against)}</p><dl class="facts">{facts}</dl></header>'
+    )
+
+
+def _facts(analysis: Analysis, result: Result) -> Iterator[tuple[str, str, str]]:
+    yield "Kernel time", si(result.kernel_seconds, "s"), f"{result.launches} launches of {len(result.kernels)} kernels"
+    rate = analysis.whole.rate
+    if rate is not None:
+        yield "Performance", si(rate, "FLOP/s"), "over the launches whose FLOP are known"
+    gains = [row.gives_back_seconds or 0.0 for row in result.kernels if row.verdict in ("compute", "bandwidth")]
+    if gains and result.kernel_seconds:
+        yield "At the roofs", f"−{percent(sum(gains) / result.kernel_seconds)}", "of the time, at most"
+    bounds: dict[str, float] = {}
+    for row in result.kernels:
+        key = resource_words(row.bound) if row.bound and row.verdict in ("compute", "bandwidth") else row.verdict
+        bounds[key] = bounds.get(key, 0.0) + (row.time_share or 0.0)
+    if any(bounds.values()):
+        name, share = max(bounds.items(), key=lambda item: item[1])
+        yield "Mostly bound by", _short(name), f"{percent(share)} of the time"
+    known = result.coverage
+    yield "FLOP known of", percent(known.flop), "of the time" + (
+        f"; some of {percent(known.flop_partial)}" if known.flop_partial else "")  # fmt: skip
+    yield "DRAM bytes of", percent(known.bytes.get("DRAM", 0.0)), "of the time"
+
+
+def _short(name: str) -> str:
+    words = {"the tensor cores": "tensor", "excess": "above roofs", "the bandwidth of device memory": "DRAM",
+             "the bandwidth of L2": "L2", "the bandwidth of L1": "L1"}  # fmt: skip
+    return words.get(name, name.removesuffix(" arithmetic"))
+
+
+def _doubts(analysis: Analysis, result: Result) -> Iterator[str]:
+    forced = [note for note in analysis.notes if note.startswith("FORCED")]
+    yield from (f'<p class="forced" role="alert">{esc(note)}</p>' for note in forced)
+    lines = [note for note in analysis.notes if note not in forced]
+    lines += [f"Lost: {line}" for line in result.lost]
+    lines += [row.sentences[0] for row in result.kernels if row.verdict == "excess" and row.sentences][:8]
+    lines += list(result.warnings[:20])
+    if lines:
+        yield f'<h2>Read this first</h2><ul class="list">{"".join(f"<li>{esc(line)}</li>" for line in lines)}</ul>'
+
+
+def _first(result: Result) -> str:
+    rows = what_to_do_first(result.kernels)
+    if not rows:
+        return ""
+    items = "".join(f"<li>{_emphasised(row.short, row.sentences)}</li>" for row in rows)
+    return f'<h2>What would give back the most</h2><ol class="steps">{items}</ol>'
+
+
+def _emphasised(name: str, sentences: Iterable[str]) -> str:
+    return esc(" ".join(sentences)).replace(esc(name), f"<b>{esc(name)}</b>", 1)
+
+
+def _roofline(analysis: Analysis, result: Result, charts: Charts) -> str:
+    try:
+        charts["roofline"] = (roofline_chart(analysis), roofline_chart(analysis, NARROW))
+    except ErtError as error:
+        return f'<h2>Roofline</h2><p class="muted">Not drawn: {esc(error.found)}.</p>'
+    named = "; ".join(
+        f"{row.rank} {row.short}: {verdict_of(row.verdict, row.bound)}" for row in result.kernels[:10] if row.intensity
+    )
+    caption = (
+        "Each kernel has one dot a memory level at its height, linked; area: time. Numbers are ranks in the table. "
+        "Hollow dots stand for all other kernels together, or lie beyond the picture (the tooltip has the figures). "
+        "Solid roofs were measured, dashed ones are the vendor's or theoretical, grey ones no kernel used. "
+        "Ctrl and wheel zoom, dragging moves, a double click undoes both; a click on a dot leads to its row."
+    )
+    return f"<h2>Roofline</h2>{_controls(result)}{figure('roofline', f'Hierarchical roofline. {named}.', caption)}"
+
+
+def verdict_of(verdict: str, bound: str | None) -> str:
+    return f"{verdict} ({resource_words(bound)})" if bound else verdict
+
+
+def _controls(result: Result) -> str:
+    levels = dict.fromkeys(level for row in result.kernels for level in row.intensity)
+    hues = {row.light: row.name for row in theme.COLOURS}
+    boxes = "".join(
+        f'<label><input type="checkbox" data-level="{esc(level)}" checked> <span class="glyph" aria-hidden="true" '
+        f'style="color:var(--{hues[theme.level_colour(level)]})">{_GLYPHS.get(theme.level_shape(level), "●")}</span> '
+        f"{esc(LEVEL_LABELS[level])}</label>"
+        for level in ("SHARED", "L1", "L2", "DRAM", "HOST") if level in levels
+    )  # fmt: skip
+    ranges = list(dict.fromkeys(one_line(name) for row in result.kernels for name in row.ranges))[:_MOST_RANGES]
+    paths = dict.fromkeys(max(row.flop_by_path, key=row.flop_by_path.__getitem__)
+                          for row in result.kernels if row.flop_by_path)  # fmt: skip
+    return (
+        '<div class="controls" hidden><label>Search kernels <input type="search" id="search" autocomplete="off">'
+        f"</label>{_select('range', 'Range', [(name, name) for name in ranges])}"
+        f"{_select('precision', 'Precision', [(key, path_words(key)) for key in paths])}"
+        f'<fieldset><legend>Levels</legend>{boxes}</fieldset><output id="count"></output></div>'
+    )
+
+
+def _select(name: str, label: str, choices: list[tuple[str, str]]) -> str:
+    if len(choices) < 2:
+        return ""
+    options = "".join(f'<option value="{esc(value)}">{esc(text[:80])}</option>' for value, text in choices)
+    return f'<label>{label} <select id="{name}"><option value="">all</option>{options}</select></label>'
+
+
+def _shares(analysis: Analysis, charts: Charts) -> str:
+    drawn = with_shares(analysis.kernels)
+    if not drawn:
+        return ""
+    charts["shares"] = (shares_chart(analysis.kernels), shares_chart(analysis.kernels, NARROW))
+    hidden = [row for row in analysis.kernels if row not in drawn]
+    words = f" {len(hidden)} kernels are left out: no time, no roof, or beyond {FARTHEST:.0%}." if hidden else ""
+    caption = (
+        "One line a kernel, longest in time first: how much of each roof it reaches, which is how much of its time "
+        "that resource alone needs. Grey: up to the nearest roof; what lies between it and 100 % could be given back. "
+        f"Square, triangle, circle: bytes of a level; cross: arithmetic; white circle: launching.{words}"
+    )
+    alternative = "Share of each roof that each kernel reaches; the table of kernels has the figures."
+    return f"<h2>How near the roofs</h2>{figure('shares', alternative, caption)}"

@@ -1,0 +1,209 @@
+"""The command line: each command parses, calls one function, and prints one table or path.
+
+Numbers go to stdout, notes to stderr. Heavy imports stand inside the commands, so that ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from ert_numba.errors import ErtError
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from appprof.application import ApplicationModel
+    from appprof.result import Result
+
+app = typer.Typer(
+    help="From a profile that you have to a hierarchical roofline that says what to do.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+INTERRUPTED = 130
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Format(StrEnum):
+    HTML = "html"
+    VEGA_LITE = "json"
+    SVG = "svg"
+    PNG = "png"
+    CSV = "csv"
+    MARKDOWN = "md"
+
+
+class ProvenanceName(StrEnum):
+    MINIMAL = "minimal"
+    FULL = "full"
+
+
+class Mark(StrEnum):
+    POINT = "point"
+    COMMA = "comma"
+
+
+Files = Annotated[list[Path], typer.Argument(help="Reports (.ncu-rep), CSV exports, or a saved application model.")]
+Machine = Annotated[Path | None, typer.Option(help="A machine.json, or the folder of its run.")]
+Gpu = Annotated[int | None, typer.Option(help="Which kind of GPU, where a profile holds several; from 1.", min=1)]
+DecimalMark = Annotated[Mark | None, typer.Option(help="Of a CSV whose own numbers do not decide it.")]
+Provenance = Annotated[ProvenanceName, typer.Option(help="full keeps host names, paths and command lines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the data as JSON instead of tables.")]
+Force = Annotated[bool, typer.Option("--force", help="Take roofs of another GPU, marked as such.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="A new file.")]
+
+
+def command(function: Command) -> Command:
+    """Register a command; a user's error becomes a message and its exit code, never a traceback."""
+
+    @wraps(function)
+    def guarded(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except ErtError as error:
+            note(f"Asked for: {error.asked}\nFound:     {error.found}\nTo do:     {error.remedy}")
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            note("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    app.command(name=function.__name__.replace("_", "-"))(guarded)
+    return function
+
+
+def note(text: str) -> None:
+    """To stderr, as it stands: a path or a kernel's name is no markup."""
+    print(text, file=sys.stderr)
+
+
+def models_of(
+    files: Sequence[Path], mark: Mark | None, provenance: ProvenanceName = ProvenanceName.MINIMAL
+) -> tuple[ApplicationModel, ...]:
+    from appprof import api
+
+    decimal = None if mark is None else {Mark.POINT: ".", Mark.COMMA: ","}[mark]
+    return api.read(*files, decimal_mark=decimal, full_provenance=provenance is ProvenanceName.FULL)
+
+
+@command
+def read(
+    files: Files,
+    *,
+    output: Output = None,
+    gpu: Gpu = None,
+    decimal_mark: DecimalMark = None,
+    provenance: Provenance = ProvenanceName.MINIMAL,
+    as_json: AsJson = False,
+) -> None:
+    """What a profile holds: FLOP by precision, bytes by level, time; what is lacking, and how to collect it."""
+    from appprof import api
+    from appprof.tables import work_table
+
+    model = api.pick(models_of(files, decimal_mark, provenance), gpu)
+    if output is not None:
+        note(f"application {api.save(model, output)}")
+    if as_json:
+        print_document(model)
+        return
+    found = api.make_result(api.analyse(model))
+    show(lambda width: [work_table(found, width)])
+    notes(found)
+
+
+@command
+def roofline(
+    files: Files,
+    *,
+    machine: Machine = None,
+    output: Output = None,
+    form: Annotated[Format | None, typer.Option("--format", help="By the output's ending where not given.")] = None,
+    by: Annotated[str, typer.Option(help="Also a table by range, precision, stream, process, rank or device.")] = "",
+    force: Force = False,
+    gpu: Gpu = None,
+    decimal_mark: DecimalMark = None,
+    provenance: Provenance = ProvenanceName.MINIMAL,
+    dark: Annotated[bool, typer.Option("--dark", help="Dark colours (svg and png; pages follow the reader).")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Every kernel under its roofs: what bounds it, how far from that, what it would give back; one offline page."""
+    from appprof import api
+    from appprof.drawing import write
+
+    known = api.load_machine(machine) if machine is not None else None
+    model = api.pick(models_of(files, decimal_mark, provenance), gpu)
+    analysis = api.analyse(model, known, force)
+    found = api.make_result(analysis)
+    ending = form.value if form is not None else output.suffix.lstrip(".").lower() if output is not None else ""
+    if as_json:
+        print_struct(found)
+    elif ending not in ("csv", "md") or output is not None:
+        from appprof.tables import groups_table, kernels_table
+
+        wanted = [name.strip() for name in by.split(",") if name.strip()]
+        show(lambda width: [kernels_table(found, width), *(groups_table(name, rows, width) for name, rows in
+                                                          chosen_groups(found, wanted))])  # fmt: skip
+        first_steps(found)
+        notes(found)
+    written = write(analysis, found, output, ending, dark=dark, ask=not as_json or output is not None)
+    note(f"{written.ending:11} {written.path}") if written.path else print(written.text, end="")
+
+
+def chosen_groups(found: Result, wanted: Sequence[str]) -> list[tuple[str, Any]]:
+    from appprof.analysis import GROUPS
+
+    for name in wanted:
+        if name not in GROUPS:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(GROUPS)}", param_hint="--by")
+    return [(name, found.groups.get(name, ())) for name in wanted]
+
+
+def first_steps(found: Result) -> None:
+    from appprof.result import what_to_do_first
+    from appprof.tables import first_steps as steps
+
+    lines = list(steps(what_to_do_first(found.kernels)))
+    if lines:
+        note("What would give back the most:")
+        for line in lines:
+            note(f"  {line}")
+
+
+def notes(found: Result) -> None:
+    from appprof.tables import coverage_words
+
+    for line in (*found.notes, *found.warnings):
+        note(f"Note: {line}")
+    for line in found.lost:
+        note(f"LOST: {line}")
+    note(coverage_words(found.coverage))
+    if found.command:
+        note(f"To know the rest, profile again with\n  {found.command}")
+
+
+def show(tables: Callable[[int], Sequence[Any]]) -> None:
+    from rich.console import Console
+
+    console = Console()
+    for table in tables(console.width):
+        console.print(table)
+        console.print()
+
+
+def print_document(document: msgspec.Struct) -> None:
+    from ert_numba.store.documents import encode
+
+    sys.stdout.write(encode(document).decode())
+
+
+def print_struct(value: msgspec.Struct) -> None:
+    import msgspec
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")

@@ -1,0 +1,74 @@
+"""One judgement in the form that its reader wants: page, Vega-Lite, picture, CSV or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from appprof.analysis import Analysis
+from appprof.result import Result
+from ert_numba.errors import ErtError
+from ert_numba.files import write_text_new
+
+FORMS = ("html", "json", "svg", "png", "csv", "md")
+
+
+class Written(msgspec.Struct, frozen=True):
+    """Where it went; or, without a path, the ``text`` for standard output."""
+
+    ending: str
+    path: Path | None = None
+    text: str = ""
+
+
+def write(
+    analysis: Analysis, result: Result, output: Path | None, ending: str, *, dark: bool = False, ask: bool = True
+) -> Written:
+    """Write ``analysis`` in the form ``ending`` to the new file ``output``.
+
+    Without an output, text forms come back as text and all others get a new name in the current folder; with
+    ``ask=False`` and no output nothing is written. Raises ErtError.
+    """
+    form = ending or "html"
+    if form not in FORMS:
+        raise ErtError(
+            f"the file {output}", f"the form {form!r}", f"Choose among {', '.join(FORMS)}, or end the name in one"
+        )
+    texts: dict[str, Callable[[], str]] = {"csv": lambda: _csv(result), "md": lambda: _markdown(result)}
+    if output is None and (form in texts or not ask):
+        return Written(form, text=texts[form]() if form in texts else "")
+    path = output if output is not None else free_name(Path(f"{analysis.model.run}-roofline.{form}"))
+    if form in texts:
+        return Written(form, write_text_new(path, texts[form]()))
+    if form == "html":
+        from appprof.charts.page import write_page
+
+        return Written(form, write_page(path, analysis))
+    from appprof.charts.roofline_chart import roofline_chart
+    from ert_numba.charts.export import write_image, write_vega_lite
+
+    chart = roofline_chart(analysis)
+    return Written(form, write_vega_lite(path, chart) if form == "json" else write_image(path, chart, dark=dark))
+
+
+def free_name(path: Path) -> Path:
+    """The path, or where something stands there already, the first number behind its stem that is free."""
+    found, number = path, 1
+    while found.exists():
+        number += 1
+        found = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return found
+
+
+def _csv(result: Result) -> str:
+    from appprof.exports import as_csv
+
+    return as_csv(result)
+
+
+def _markdown(result: Result) -> str:
+    from appprof.exports import as_markdown
+
+    return as_markdown(result)

@@ -1,0 +1,76 @@
+"""The kernels as CSV and Markdown: every number of the page, one row a kernel. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+from appprof.result import KernelRow, Result
+from appprof.tables import coverage_words, percent, unknown, verdict_words
+from ert_numba.units import si
+
+# A spreadsheet takes a cell that begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SCALARS = (
+    "rank", "kernel", "launches", "shapes", "seconds", "time_share", "shortest_seconds", "longest_seconds",
+    "flop_status", "flop", "flop_per_second", "verdict", "excess", "bound", "roof", "roof_source", "roof_share",
+    "roof_share_at_maximum", "headroom", "gives_back_seconds", "gives_back_share", "confidence", "sm_clock_hz",
+)  # fmt: skip
+
+
+def as_csv(result: Result) -> str:
+    """SI base units; what is not known is an empty cell. Columns of paths and definitions are those that occur."""
+    paths = list(dict.fromkeys(key for row in result.kernels for key in row.flop_by_path))
+    definitions = list(dict.fromkeys(key for row in result.kernels for key in row.bytes))
+    levels = list(dict.fromkeys(key for row in result.kernels for key in row.intensity))
+    head = [*_SCALARS, *(f"flop_{key}" for key in paths), *(f"bytes_{key}" for key in definitions),
+            *(f"intensity_{key}" for key in levels), *(f"withheld_{key}" for key in definitions), "doubts"]  # fmt: skip
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(head)
+    for row in result.kernels:
+        cells = [getattr(row, name) for name in _SCALARS]
+        cells += [row.flop_by_path.get(key) for key in paths]
+        cells += [row.bytes.get(key) for key in definitions]
+        cells += [row.intensity.get(key) for key in levels]
+        cells += [row.withheld.get(key) for key in definitions]
+        writer.writerow([_cell(cell) for cell in (*cells, "; ".join(row.doubts))])
+    return file.getvalue()
+
+
+def _cell(value: object) -> object:
+    if value is None:
+        return ""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+_COLUMNS: tuple[tuple[str, Callable[[KernelRow], str]], ...] = (
+    ("kernel", lambda row: f"`{row.short.replace('`', chr(39))}`"),
+    ("launches", lambda row: str(row.launches)),
+    ("time", lambda row: unknown(row.seconds, lambda value: si(value, "s"))),
+    ("share", lambda row: unknown(row.time_share, percent)),
+    ("FLOP/s", lambda row: unknown(row.flop_per_second, lambda value: si(value, "FLOP/s"))),
+    ("FLOP/B DRAM", lambda row: unknown(row.intensity.get("DRAM"), lambda value: f"{value:.3g}")),
+    ("bound", verdict_words),
+    ("of roof", lambda row: unknown(row.roof_share, percent)),
+    ("gives back", lambda row: unknown(row.gives_back_share, percent)),
+    ("sure", lambda row: row.confidence),
+)
+
+
+def as_markdown(result: Result, most: int = 50) -> str:
+    """A table for an issue or a pull request, with the coverage and the sentences below."""
+    lines = [f"**{_plain(result.gpu)}**, {si(result.kernel_seconds, 's')} of kernel time, {result.launches} launches",
+             "", "| " + " | ".join(name for name, _ in _COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]  # fmt: skip
+    lines += ["| " + " | ".join(_plain(cell(row)) for _, cell in _COLUMNS) + " |" for row in result.kernels[:most]]
+    if len(result.kernels) > most:
+        rest = sum(row.seconds or 0.0 for row in result.kernels[most:])
+        lines.append(f"| {len(result.kernels) - most} more | | {si(rest, 's')} |" + " |" * (len(_COLUMNS) - 3))
+    lines += ["", coverage_words(result.coverage)]
+    lines += [f"- {_plain(note)}" for note in (*result.notes, *result.warnings)]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

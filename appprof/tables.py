@@ -1,0 +1,180 @@
+"""The terminal's view of a profile: rich tables that fit the width that is there, made of flat rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+from rich.table import Table
+from rich.text import Text
+
+from appprof.analysis import Coverage
+from appprof.result import GroupRow, KernelRow, Result
+from appprof.words import path_words, short_name
+from ert_numba.units import si
+
+MARKS = {"machine": "", "report": "°", "catalogue": "*"}
+MARK_WORDS = "roofs: measured; ° the vendor's peak, from the report; * theoretical, from the GPU catalogue"
+VERDICT_STYLES = {
+    "compute": "green", "bandwidth": "cyan", "launch": "magenta", "latency": "yellow", "unknown": "dim",
+    "excess": "bold red",
+}  # fmt: skip
+_SHORT_RESOURCE = {"DRAM": "DRAM", "L2": "L2", "L1": "L1", "SHARED": "shared", "HOST": "host"}
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column of the kernels' table: shown where the terminal is at least ``width`` wide."""
+
+    name: str
+    width: int
+    cell: Callable[[KernelRow], str | Text]
+    right: bool = True
+
+
+def unknown(value: float | None, text: Callable[[float], str]) -> str:
+    """A number as text; what is not known is a question mark, never 0."""
+    return "?" if value is None else text(value)
+
+
+def percent(value: float) -> str:
+    return f"{value:.1%}" if value < 0.0995 else f"{value:.0%}"
+
+
+def verdict_words(row: KernelRow) -> str:
+    """``FP32``, ``L2``, ``tensor wgmma``, ``IMPOSSIBLE``: one or two words for a column."""
+    if row.verdict == "excess":
+        return "IMPOSSIBLE" if row.excess == "impossible" else "above roof"
+    if row.verdict in ("latency", "launch", "unknown"):
+        return row.verdict
+    bound = row.bound or ""
+    if bound == "tensor":
+        paths = [key for key in row.flop_by_path if ".tensor" in key]
+        return path_words(max(paths, key=row.flop_by_path.__getitem__)).replace("tensor (", "").replace(")", "")
+    return _SHORT_RESOURCE.get(bound) or path_words(bound)
+
+
+def _verdict(row: KernelRow) -> Text:
+    mark = MARKS.get(row.roof_source or "", "")
+    return Text(verdict_words(row) + (mark if row.verdict not in ("unknown", "launch") else ""),
+                VERDICT_STYLES[row.verdict])  # fmt: skip
+
+
+KERNEL_COLUMNS: tuple[Column, ...] = (
+    Column("time", 0, lambda row: unknown(row.seconds, lambda value: si(value, "s"))),
+    Column("share", 0, lambda row: unknown(row.time_share, percent)),
+    Column("launches", 100, lambda row: str(row.launches)),
+    Column("FLOP/s", 0, lambda row: unknown(row.flop_per_second, lambda value: si(value, ""))
+           + {"partial": "+", "mixed": "~"}.get(row.flop_status, "")),
+    Column("F/B L1", 140, lambda row: unknown(row.intensity.get("L1"), lambda value: f"{value:.3g}")),
+    Column("F/B L2", 120, lambda row: unknown(row.intensity.get("L2"), lambda value: f"{value:.3g}")),
+    Column("F/B DRAM", 100, lambda row: unknown(row.intensity.get("DRAM"), lambda value: f"{value:.3g}")),
+    Column("bound", 0, _verdict, right=False),
+    Column("of roof", 0, lambda row: unknown(row.roof_share, percent)),
+    Column("gives back", 80, lambda row: unknown(row.gives_back_share, percent)),
+    Column("sure", 120, lambda row: row.confidence, right=False),
+)  # fmt: skip
+
+
+def _table(title: str, columns: Sequence[tuple[str, bool]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    for name, right in columns:
+        table.add_column(name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+    return table
+
+
+def _fitted(table: Table, width: int) -> Table:
+    """Figures are never cut: what gives way in a narrow terminal is the first column alone."""
+    taken = 0
+    for column in table.columns[1:]:
+        column.min_width = max(len(str(cell)) for cell in (column.header, *column.cells))
+        taken += column.min_width + 2
+    table.columns[0].max_width = max(width - taken, 12)
+    return table
+
+
+def kernels_table(result: Result, width: int, most: int = 20) -> Table:
+    """The kernels that take the most time, and one line for all others."""
+    columns = [column for column in KERNEL_COLUMNS if column.width <= width]
+    table = _table("Kernels", [("kernel", False), *((column.name, column.right) for column in columns)])
+    for row in result.kernels[:most]:
+        table.add_row(Text(row.short), *(column.cell(row) for column in columns))
+    rest = result.kernels[most:]
+    if rest:
+        seconds = sum(row.seconds or 0.0 for row in rest)
+        share = percent(seconds / result.kernel_seconds) if result.kernel_seconds else "?"
+        table.add_row(Text(f"{len(rest)} more", "dim"), si(seconds, "s"), share)
+    marks = {MARKS.get(row.roof_source or "", "") for row in result.kernels[:most]} - {""}
+    words = ["+ at least: some FLOP were not counted"] * any(row.flop_status == "partial" for row in result.kernels)
+    words += ["~ of the launches whose FLOP are known"] * any(row.flop_status == "mixed" for row in result.kernels)
+    table.caption = "; ".join([MARK_WORDS] * bool(marks) + words)
+    table.caption_justify = "left"
+    return _fitted(table, width)
+
+
+def groups_table(by: str, rows: Sequence[GroupRow], width: int, most: int = 15) -> Table:
+    """Ranges, streams, ranks ...: sums over their launches."""
+    columns = ("time", "share", "launches", "kernels", "FLOP/s", "DRAM", "gives back")
+    table = _table(f"By {by}", [(by, False), *((name, True) for name in columns)])
+    for row in rows[:most]:
+        name = path_words(row.name) if by == "precision" and "." in row.name else short_name(row.name)
+        table.add_row(
+            Text(name),
+            unknown(row.seconds, lambda value: si(value, "s")),
+            unknown(row.time_share, percent),
+            str(row.launches),
+            str(row.kernels),
+            unknown(row.flop_per_second, lambda value: si(value, "")),
+            unknown(row.bytes.get("DRAM"), lambda value: si(value, "B")),
+            unknown(row.gives_back_seconds, lambda value: si(value, "s")),
+        )
+    if len(rows) > most:
+        table.add_row(Text(f"{len(rows) - most} more", "dim"))
+    return _fitted(table, width)
+
+
+def work_table(result: Result, width: int, most: int = 30) -> Table:
+    """What was counted, without roofs: FLOP by path and bytes by level and definition."""
+    definitions = [name for name in ("L1.tag", "L1.wb", "L2.sm", "L2.out", "L2.all", "DRAM")
+                   if any(name in row.bytes for row in result.kernels)]  # fmt: skip
+    if width < 120:
+        definitions = [name for name in definitions if name in ("L2.sm", "DRAM")]
+    table = _table("Counted", [("kernel", False), ("launches", True), ("time", True), ("FLOP", True), ("path", False),
+                               *((name, True) for name in definitions)])  # fmt: skip
+    for row in result.kernels[:most]:
+        path, flop = next(iter(row.flop_by_path.items()), ("", 0.0))
+        more = f" +{len(row.flop_by_path) - 1}" if len(row.flop_by_path) > 1 else ""
+        table.add_row(
+            Text(row.short),
+            str(row.launches),
+            unknown(row.seconds, lambda value: si(value, "s")),
+            unknown(row.flop, lambda value: si(value, "", 4)),
+            Text(path_words(path) + more if flop and row.flop is not None else ""),
+            *(_bytes(row, name) for name in definitions),
+        )
+    if len(result.kernels) > most:
+        table.add_row(Text(f"{len(result.kernels) - most} more", "dim"))
+    return _fitted(table, width)
+
+
+def _bytes(row: KernelRow, definition: str) -> Text:
+    value = row.bytes.get(definition)
+    if value is None:
+        return Text("?")
+    return Text(f"({si(value, 'B')})" if definition in row.withheld else si(value, "B"))
+
+
+def coverage_words(coverage: Coverage) -> str:
+    """Which share of the time has what: the line that says how far to trust the rest."""
+    words = [f"FLOP of {coverage.flop:.0%} of the kernel time"]
+    if coverage.flop_partial:
+        words.append(f"some FLOP of another {coverage.flop_partial:.0%}")
+    words += [f"bytes of {level} of {share:.0%}" for level, share in coverage.bytes.items()]
+    if coverage.timed_launches < coverage.launches:
+        words.append(f"a time of {coverage.timed_launches} of {coverage.launches} launches")
+    return "Known: " + ", ".join(words) + "."
+
+
+def first_steps(rows: Iterable[KernelRow], most: int = 3) -> Iterable[str]:
+    """The sentences of the kernels that would give back the most."""
+    for number, row in enumerate(list(rows)[:most], 1):
+        yield f"{number}. " + " ".join(row.sentences)
