@@ -10,7 +10,7 @@ from ert_numba.catalog.memory_levels import level_order
 from ert_numba.errors import ErtError
 from ert_numba.fit.evidence import Evidence
 from ert_numba.fit.keys import SeriesKey, parse_ceiling
-from ert_numba.fit.naming import LevelName, agrees, name_knees
+from ert_numba.fit.naming import LevelName, agrees, name_knees, sharers
 from ert_numba.fit.piecewise import Plateau, SeriesFit, SeriesKnee, fit_series
 from ert_numba.fit.roofs import physical_limit
 from ert_numba.machine import Ceiling, Knee
@@ -30,12 +30,13 @@ class CurveReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Curve(msgspec.Struct, frozen=True, kw_only=True):
-    """One curve's points by rising working set; ``name`` is its key as text."""
+    """One curve's points by rising working set; ``name`` is its key as text, ``workers`` fill caches with their own."""
 
     name: str
     key: SeriesKey
     points: list[Evidence]
     device: DeviceInfo
+    workers: int
 
 
 def read_curve(name: str, key: SeriesKey, evidence: list[Evidence], device: DeviceInfo) -> CurveReading:
@@ -52,7 +53,7 @@ def read_curve(name: str, key: SeriesKey, evidence: list[Evidence], device: Devi
     workers = _workers(key, points[0], device)
     names = name_knees([knee.capacity_bytes for knee in fit.knees], device, workers)
     knees = tuple(_knee(key, knee, level) for knee, level in zip(fit.knees, names, strict=True))
-    curve = _Curve(name=name, key=key, points=points, device=device)
+    curve = _Curve(name=name, key=key, points=points, device=device, workers=workers)
     return CurveReading(knees=knees, ceilings=_plateau_ceilings(curve, fit, names), notes=_doubts(curve, knees))
 
 
@@ -125,7 +126,7 @@ def _plateau_ceilings(curve: _Curve, fit: SeriesFit, names: list[LevelName]) -> 
         curve.points[0].point.axes.get("ceilings") is False
     ):  # a kernel that shows where a level ends, not how fast it is
         return ()
-    levels = [*(row.level for row in names), _last_level(names, _size(curve.points[-1]), curve.device)]
+    levels = [*(row.level for row in names), _last_level(curve, names)]
     guess = any(row.guess for row in names) or not curve.device.caches
     note = f"plateau of {curve.name}: no point of its own" + ("; level named by order" if guess else "")
     found = []
@@ -136,12 +137,14 @@ def _plateau_ceilings(curve: _Curve, fit: SeriesFit, names: list[LevelName]) -> 
     return tuple(found)
 
 
-def _last_level(names: list[LevelName], largest: float, device: DeviceInfo) -> str:
+def _last_level(curve: _Curve, names: list[LevelName]) -> str:
     """What lies past the last knee: memory, or the next cache where the curve never outgrew it."""
-    order = level_order(device.kind, names[-1].level) if names else 0
-    outer = [row for row in device.caches if level_order(device.kind, row.level) > order]
+    device, largest = curve.device, _size(curve.points[-1])
+    named = max((level_order(device.kind, row.level) for row in names if row.level != "unknown"), default=0)
+    outer = [row for row in device.caches if level_order(device.kind, row.level) > named]
     outer.sort(key=lambda row: level_order(device.kind, row.level))
-    return next((row.level for row in outer if largest <= row.bytes / max(1, row.shared_by)), "DRAM")
+    held = (row.level for row in outer if largest <= row.bytes / sharers(device, row.level, curve.workers))
+    return next(held, "DRAM")
 
 
 def _plateau_ceiling(curve: _Curve, ceiling: str, plateau: Plateau, members: list[Evidence], note: str) -> Ceiling:

@@ -26,6 +26,7 @@ CURVE_STREAMS = 4
 # Streams a thread and page size: together they move the device-memory roof by up to 1.9 on one machine.
 READ_STREAMS = (1, 2, 4, 8)
 OTHER_STREAMS = (1, 4)
+QUICK_DRAM = ("read", "write_nt", "triad_nt", "update")  # each pass takes long; the others follow from these
 
 
 def _variants(access: Access, level: str, scope: str, quick: bool) -> Iterator[tuple[int, str]]:
@@ -47,6 +48,8 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
                 continue
             for access in ACCESSES:
                 if scope and access.key != "read":
+                    continue
+                if request.quick and level == "DRAM" and access.key not in QUICK_DRAM:
                     continue
                 if access.nontemporal and level != "DRAM":
                     yield Skipped(

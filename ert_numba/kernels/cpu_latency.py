@@ -89,7 +89,8 @@ def _compiled() -> CompiledKernel:
 def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
     axes: dict[str, int | float | str | bool] = {"threads": 1, "page": "huge", "seed": request.seed}
     for level, size in level_sizes(device, 1).items():
-        if request.wants_level(level):
+        # Laying a ring through device memory alone takes some seconds.
+        if request.wants_level(level) and not (request.quick and level == "DRAM" and not request.levels):
             yield Point(kernel="cpu_latency", ceiling=f"{level}.latency", axes={**axes, "working_set_bytes": size})
     if not request.quick and not request.levels:
         # Past a quarter of the memory set nothing new is to be learnt, and laying the ring takes seconds.

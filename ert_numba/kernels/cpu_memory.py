@@ -71,7 +71,8 @@ class Arena:
         held = self._blocks.get(kind)
         if held is None or len(held.view) < size_bytes:
             self._blocks.pop(kind, None)  # before the new one is mapped: never both at once
-            held = _Block(*_map(size_bytes, page))
+            # Some more than asked: the next kernel's arrays lie a little further apart, and a GB takes long to touch.
+            held = _Block(*_map(size_bytes + size_bytes // 16, page))
             fill = partial(held.fill, 0, len(held.view))
             if touch is None:
                 fill()

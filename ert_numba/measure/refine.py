@@ -8,17 +8,18 @@ from itertools import pairwise
 
 # A rival this far behind after one visit is out, unless it is one of the first two: noise alone explains 1.8x at worst,
 # but hardly for all visits of one and none of another.
-MARGIN = 0.15
-ALWAYS = 2
+MARGIN, ALWAYS = 0.15, 2
+COSTLY_MARGIN, COSTLY_ALWAYS = 0.05, 1  # where a call takes long, its bursts average out, and repeats are dear
 FINEST = 2 ** (1 / 8)  # no two sizes of a curve closer than this ratio
 FALL = 0.08  # change of ln(rate) between neighbours that is more than noise
 
 
-def contenders(rates: Sequence[float]) -> list[int]:
+def contenders(rates: Sequence[float], costly: bool = False) -> list[int]:
     """Indices of the rates that may still be the best, best first."""
+    margin, always = (COSTLY_MARGIN, COSTLY_ALWAYS) if costly else (MARGIN, ALWAYS)
     order = sorted(range(len(rates)), key=lambda index: -rates[index])
     best = rates[order[0]]
-    return [index for rank, index in enumerate(order) if rank < ALWAYS or rates[index] >= best * (1 - MARGIN)]
+    return [index for rank, index in enumerate(order) if rank < always or rates[index] >= best * (1 - margin)]
 
 
 def finer_sizes(sizes: Sequence[int], rates: Sequence[float], at_most: int) -> list[int]:

@@ -24,16 +24,33 @@ SERIES = ("curve.", "intensity.")  # keys whose every point counts: no point of 
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How much to measure. ``visit_seconds`` is spent at a point in one round, at least ``visit_repeats`` calls."""
+    """How much to measure. ``visit_seconds`` is spent at a point in one round, at least ``visit_repeats`` calls.
+
+    A call longer than ``costly_seconds`` is made three times a visit, one of ``dear_seconds`` once; such a point goes on
+    after the first round only where it leads its ceiling.
+    """
 
     budget_seconds: float
-    visit_seconds: float = 0.015
-    visit_repeats: int = 3
+    visit_seconds: float = 0.02
+    visit_repeats: int = 8
     rounds: int = 12
-    least_visits: int = 3
-    costly_seconds: float = 0.25  # a call longer than this is made once a visit, one of a fifth of it twice
-    rule: Settled = Settled(tolerance=0.01, agreeing=5, least=8, most=60)
+    least_visits: int = 2
+    costly_seconds: float = 0.02
+    dear_seconds: float = 0.2
+    rule: Settled = Settled(tolerance=0.015, agreeing=5, least=10, most=60)
     refine_points: int = 14
+
+    def repeats(self, call_seconds: float) -> int:
+        """Calls of this length in one visit, at least."""
+        if call_seconds > self.costly_seconds:
+            return 1 if self.dear(call_seconds) else 3
+        return self.visit_repeats
+
+    def costly(self, call_seconds: float) -> bool:
+        return call_seconds > self.costly_seconds
+
+    def dear(self, call_seconds: float) -> bool:
+        return call_seconds > self.dear_seconds
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -57,6 +74,7 @@ class Track:
     clocks: list[float] = field(default_factory=list)
     steal: float = 0.0
     visits: int = 0
+    open_seconds: float = 0.0  # of the last visit: laying a ring through device memory takes longer than chasing it
     refused: bool = False
     repetitions: int | None = None
     work: Work = field(default_factory=Work)
@@ -139,7 +157,7 @@ def measure(
                     outcome.skipped.append(refusal)
             if number == 0:
                 every += [track for track in _finer(every, plan) if track.point.key not in done]
-            active = [track for track in _go_on(every) if not _finished(track, plan)]
+            active = [track for track in _go_on(every, plan) if not _finished(track, plan)]
             if not active or time.monotonic() - started >= plan.budget_seconds:
                 break
     except KeyboardInterrupt:
@@ -176,11 +194,15 @@ def _not_reached(missed: Sequence[Track], outcome: Outcome, plan: Plan) -> list[
 
 
 def _finished(track: Track, plan: Plan) -> bool:
+    if track.point.ceiling.startswith("intensity.") and track.seconds and plan.costly(min(track.seconds)):
+        return True  # a witness, not a ceiling: the time is better spent on its roofs
+    if plan.dear(track.open_seconds) and track.seconds and not plan.costly(min(track.seconds)):
+        return True  # opened once, repeated at leisure
     return track.visits >= plan.least_visits and plan.rule.finished(track.seconds)
 
 
-def _go_on(tracks: Sequence[Track]) -> list[Track]:
-    """Every point of a series, and of each ceiling those that may still win it; unvisited ones first."""
+def _go_on(tracks: Sequence[Track], plan: Plan) -> list[Track]:
+    """Every point of a series, and of each ceiling those that may still win it; those with the fewest repeats first."""
     by_ceiling: dict[str, list[Track]] = {}
     for track in tracks:
         if track.seconds or not track.visits:
@@ -190,8 +212,9 @@ def _go_on(tracks: Sequence[Track]) -> list[Track]:
         if ceiling.startswith(SERIES) or not all(track.seconds for track in rivals):
             chosen += rivals
         else:
-            chosen += [rivals[index] for index in contenders([track.rate() for track in rivals])]
-    return sorted(chosen, key=lambda track: track.visits > 0)
+            costly = any(plan.costly(min(track.seconds)) for track in rivals)
+            chosen += [rivals[index] for index in contenders([track.rate() for track in rivals], costly)]
+    return sorted(chosen, key=lambda track: len(track.seconds))
 
 
 def _finer(tracks: Sequence[Track], plan: Plan) -> list[Track]:
@@ -213,6 +236,7 @@ def _finer(tracks: Sequence[Track], plan: Plan) -> list[Track]:
 def _visit(track: Track, timer: Timer, plan: Plan) -> Skipped | None:
     """Open the point, time it for its share of a round, note the conditions; a refusal comes back with its reason."""
     track.visits += 1
+    opened = time.monotonic()
     try:
         bench = timer.open(track.spec, track.point, track.repetitions)
     except CompiledCodeMismatch as mismatch:
@@ -221,6 +245,7 @@ def _visit(track: Track, timer: Timer, plan: Plan) -> Skipped | None:
     except ErtError as error:
         track.refused = True
         return Skipped(what=track.point.key, reason=str(error))
+    track.open_seconds = time.monotonic() - opened
     # Before the first timing: an interrupt in the middle must leave a whole sample.
     track.repetitions = int(bench.conditions.get("repetitions", 1))
     track.work, track.code, track.conditions = bench.work, bench.code, bench.conditions
@@ -238,12 +263,7 @@ def _repeat(track: Track, bench: Bench, plan: Plan) -> None:
         track.seconds.append(timing.seconds)
         if timing.clock_hz is not None:
             track.clocks.append(timing.clock_hz)
-        wanted = (
-            1
-            if timing.seconds > plan.costly_seconds
-            else 2
-            if timing.seconds > plan.costly_seconds / 5
-            else plan.visit_repeats
-        )
+        at_leisure = plan.dear(track.open_seconds) and not plan.costly(timing.seconds)
+        wanted = plan.repeats(timing.seconds) * (4 if at_leisure else 1)
         if repeat + 1 >= wanted and time.monotonic() - began >= plan.visit_seconds:
             return

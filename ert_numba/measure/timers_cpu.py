@@ -22,7 +22,7 @@ from ert_numba.measure.timers import Timing
 from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 from ert_numba.units import capacity
 
-CALL_SECONDS = 3e-3  # long against the skew of the workers' starts (some 10 us), short against a neighbour's burst
+CALL_SECONDS = 1.5e-3  # long against the skew of the workers' starts (some 10 us), short against a neighbour's burst
 WARM_SECONDS, WARM_CALL, WARM_AGREEING, WARM_TOLERANCE = 1.0, 100, 6, 1.01
 START_NS, START_NS_PER_WORKER = 60_000, 30_000  # how far ahead a common start is set: a thread's wake-up
 
