@@ -90,6 +90,14 @@ def check_count(what: str, pattern: str, assembly: str, declared: int, beside: i
     return f"{found} {what} = {found // declared} x {declared}"
 
 
+def check_counts(assembly: str, *kinds: tuple[str, str, int]) -> str:
+    """Several kinds of instruction, each as (what, pattern, declared count): all the same whole multiple."""
+    reports = [check_count(what, pattern, assembly, declared) for what, pattern, declared in kinds]
+    if len({count(pattern, assembly) // declared for _, pattern, declared in kinds}) > 1:
+        raise CompiledCodeMismatch(f"{', '.join(reports)}: not in the declared proportion")
+    return ", ".join(reports)
+
+
 def check_absent(what: str, pattern: str, assembly: str) -> None:
     """The kernel must not contain it (a spill, a call, a fused operation where none is declared)."""
     found = count(pattern, assembly)

@@ -16,7 +16,7 @@ from llvmlite import ir
 
 from ert_numba.catalog.vector_isas import VectorIsa
 from ert_numba.kernels import cpu_ir as vir
-from ert_numba.kernels.cpu_compile import CompiledKernel, check_absent, check_count
+from ert_numba.kernels.cpu_compile import CompiledKernel, check_absent, check_counts
 from ert_numba.kernels.cpu_program import scratch
 
 # Arrays of one kernel start at different offsets within a page: a load that matches an earlier store in its low 12 bits
@@ -180,20 +180,15 @@ def _element(
 def check_code(access: Access, isa: VectorIsa, streams: int, assembly: str) -> str:
     """The loads and stores of full width are the declared ones, ordinary or non-temporal as declared."""
     declared = streams * unroll_of(streams)
-    reports = []
-    check_absent("spill", isa.spill_pattern, assembly)
-    if access.reads:
-        reports.append(check_count("load", isa.load_pattern, assembly, access.reads * declared))
-    else:
-        check_absent("load", isa.load_pattern, assembly)
     plain, nontemporal = isa.store_pattern, isa.nontemporal_pattern
-    if not access.writes:
-        check_absent("store", plain, assembly)
-    else:
-        wanted, unwanted = (nontemporal, plain) if access.nontemporal else (plain, nontemporal)
-        reports.append(check_count("store", wanted, assembly, access.writes * declared))
-        check_absent("other store", unwanted, assembly)
-    return ", ".join(reports)
+    wanted, unwanted = (nontemporal, plain) if access.nontemporal else (plain, nontemporal)
+    check_absent("spill", isa.spill_pattern, assembly)
+    check_absent("other store", unwanted, assembly)
+    kinds = (("load", isa.load_pattern, access.reads), ("store", wanted, access.writes))
+    for what, pattern, each in kinds:
+        if not each:
+            check_absent(what, pattern, assembly)
+    return check_counts(assembly, *((what, pattern, each * declared) for what, pattern, each in kinds if each))
 
 
 def verify(access: Access, isa: VectorIsa, streams: int, kernel: CompiledKernel) -> bool:

@@ -63,8 +63,8 @@ class Instruction:
     def memory(self) -> int | None:
         """Position of the operand that is memory, the stack and constants apart."""
         for place, operand in enumerate(self.operands):
-            inside = re.search(r"[(\[]([^)\]]*)", operand)
-            if inside and not inside[1].startswith(("%rsp", "%rip", "sp")):
+            inside = re.search(r"\(([^)]*)|^\[([^\]]*)", operand)
+            if inside and not (inside[1] or inside[2]).startswith(("%rsp", "%rip", "sp")):
                 return place
         return None
 
