@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ert_numba.catalog.memory_levels import BY_KEY, MEMORY_LEVELS, level_order
+from ert_numba.catalog.memory_levels import BY_KEY, MEMORY_LEVELS, MemoryLevel, level_order
 from ert_numba.records import Cache, DeviceInfo
 
 STRANGER = 1.4  # cost of a knee that no cache explains, in log size: past a factor of 4 it is another thing
@@ -50,7 +50,7 @@ def name_knees(capacities: Sequence[float], device: DeviceInfo, workers: int) ->
     ]
 
 
-def _inner_levels(kind: str) -> list:  # type: ignore[type-arg]
+def _inner_levels(kind: str) -> list[MemoryLevel]:
     rows = [row for row in MEMORY_LEVELS if row.device_kind == kind and row.key.startswith("L")]
     return sorted(rows, key=lambda row: row.order)
 
@@ -76,4 +76,5 @@ def _distance(capacity: float, cache: Cache, users: int) -> float:
 
 
 def agrees(nominal: float, value: float, low: float, high: float) -> bool:
+    """Within 15 % of what is claimed, or an interval that covers it."""
     return abs(value / nominal - 1) <= AGREEMENT or low <= nominal <= high

@@ -82,6 +82,12 @@ def test_a_curve_that_ends_inside_a_cache_does_not_call_it_memory():
     assert any("shows no end of L3" in note for note in model.notes)
 
 
+def test_one_worker_has_a_shared_cache_to_itself():
+    short = [row for row in latency_curve() if row.point.axes["working_set_bytes"] < 13 * MIB]
+    model = fit_sweep(sweep(*short))
+    assert [roof.key for roof in model.ceilings] == ["L1.latency", "L2.latency", "L3.latency"]
+
+
 def test_no_knee_is_an_answer():
     model = fit_sweep(sweep(*read_curve(np.geomspace(4 * KIB, 24 * KIB, 16))))
     assert model.knees == ()
