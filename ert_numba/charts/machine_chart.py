@@ -10,7 +10,7 @@ from ert_numba.catalog.memory_levels import BY_KEY as LEVELS
 from ert_numba.charts import theme
 from ert_numba.charts.roof_layers import above_dots, below_dots, plane_axes
 from ert_numba.charts.roofline import WIDE, Frame, Roof, Size, frame
-from ert_numba.charts.words import ceiling_words, clock, interval
+from ert_numba.charts.words import ceiling_words, clock, interval, origin
 from ert_numba.errors import ErtError
 from ert_numba.machine import Ceiling, MachineModel, ProofPoint
 from ert_numba.units import si
@@ -29,13 +29,19 @@ def machine_chart(model: MachineModel, size: Size = WIDE) -> theme.AnyChart:
     dots = [(point.intensity, point.value) for point in points]
     plane = frame(roofs, dots, size, _links(model))
     layers = [*below_dots(roofs, plane), *_proof_layers(points, model, plane), *above_dots(roofs, plane, dots)]
-    subtitle = f"measured {theme.one_line(model.provenance.created[:10])}; dashed: physical limits"
-    title = alt.TitleParams(
-        theme.one_line(model.device.name),
-        subtitle=subtitle + ("; dots: measured kernels of known intensity" if points else ""),
-    )
+    title = alt.TitleParams(theme.one_line(model.device.name), subtitle=_subtitle(model, roofs))
     chart = alt.layer(*layers).properties(width=size.width, height=size.height, title=title, name="roofline")
     return theme.dressed(chart)
+
+
+def _subtitle(model: MachineModel, roofs: list[Roof]) -> str:
+    parts = (
+        (f"{origin(model)} {theme.one_line(model.provenance.created[:10])}", True),
+        ("dashed: physical limits", any(roof.limit for roof in roofs)),
+        ("long dashes: not measured here", any(roof.dashed for roof in roofs)),
+        ("dots: measured kernels of known intensity", bool(model.proof)),
+    )
+    return "; ".join(text for text, present in parts if present)
 
 
 def machine_roofs(model: MachineModel) -> list[Roof]:
@@ -121,7 +127,7 @@ def _tooltip(row: Ceiling, words: str) -> dict[str, str]:
     return {
         "ceiling": words,
         "value": si(row.value, row.unit),
-        "interval": f"{interval(row.low, row.high, row.unit)} (95 %)",
+        "interval": interval(row.low, row.high, row.unit),
         "limit": f"{si(row.limit, row.unit)}, {share:.1%} of it reached" if row.limit and share else "unknown",
         "clock": clock(row) or "not measured",
         "remark": "; ".join(text for text, present in remarks if present) or "none",

@@ -14,7 +14,7 @@ from ert_numba.charts.limits_chart import limited, limits_chart
 from ert_numba.charts.machine_chart import machine_chart, machine_roofs, widest_scope
 from ert_numba.charts.roofline import NARROW
 from ert_numba.charts.sweep_chart import sweep_chart
-from ert_numba.charts.words import ceiling_words, clock, interval, reading_order
+from ert_numba.charts.words import ceiling_words, clock, interval, origin, reading_order
 from ert_numba.files import write_text_new
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import AxisValue, Sweep
@@ -59,9 +59,11 @@ def machine_page(model: MachineModel, sweep: Sweep | None = None) -> str:
 def _header(model: MachineModel) -> str:
     device = model.device
     clock_text = f", up to {si(device.maximum_clock_hz, 'Hz')}" if device.maximum_clock_hz else ""
-    units = f"{device.units} {'SMs' if device.kind == 'gpu' else 'cores'}"
+    units = f"{device.units} {'SM' if device.kind == 'gpu' else 'core'}{'' if device.units == 1 else 's'}"
     memory = f", {capacity(device.memory_bytes)} of memory" if device.memory_bytes else ""
-    line = f"{device.vendor}, {device.architecture}: {units}{clock_text}{memory}. Measured {_when(model)}."
+    known = [text for text in (device.vendor, device.architecture) if text != "unknown"]
+    what = f"{', '.join(known)}: {units}{clock_text}{memory}. " if known else ""
+    line = f"{what}{origin(model).capitalize()} {_when(model)}."
     facts = "".join(
         f"<div><dt>{esc(name)}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
         for name, value, more in _facts(model)
@@ -114,7 +116,9 @@ def _roofline_section(model: MachineModel) -> str:
     thin = sum(not roof.strong for roof in roofs)
     caption = (
         "A kernel of a given intensity can run no higher than the lowest roof above it. Each slope is the fastest "
-        "access of its memory level; dashed lines are physical limits."
+        "access of its memory level."
+        + (" Dashed lines are physical limits." if any(roof.limit for roof in roofs) else "")
+        + (" Long dashes: read from elsewhere, not measured here." if any(roof.dashed for roof in roofs) else "")
         + (" Heavy: the best path of each format; thin: the others, named in the table." if thin else "")
         + (" Dots: kernels of known intensity that were run to prove the model." if model.proof else "")
     )
@@ -224,14 +228,14 @@ def _skipped(model: MachineModel) -> str:
 
 
 def _provenance(model: MachineModel, sweep: Sweep | None) -> str:
-    origin = model.provenance
-    private = (("Host", origin.host_name), ("User", origin.user), ("Command line", origin.command_line))
+    source = model.provenance
+    private = (("Host", source.host_name), ("User", source.user), ("Command line", source.command_line))
     rows: list[tuple[str, str]] = [
         ("Run", model.run),
-        ("Measured", _when(model)),
-        ("Made by", origin.tool),
-        ("System", origin.system),
-        ("Versions", ", ".join(f"{name} {origin.versions[name]}" for name in sorted(origin.versions))),
+        (origin(model).capitalize(), _when(model)),
+        ("Made by", source.tool),
+        ("System", source.system),
+        ("Versions", ", ".join(f"{name} {source.versions[name]}" for name in sorted(source.versions))),
         ("Settings", _pairs(model.settings)),
         ("Device", ", ".join(f"{name}: {text}" for name, text in sorted(model.device.properties.items()))),
         ("Features", ", ".join(model.device.features)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ert_numba.catalog.memory_levels import level_order
 from ert_numba.catalog.precisions import PRECISIONS
 from ert_numba.charts import theme
-from ert_numba.machine import Ceiling
+from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.units import si
 
 _PRECISIONS = tuple(row.key for row in PRECISIONS)
@@ -34,14 +34,24 @@ def reading_order(row: Ceiling, device_kind: str) -> tuple[bool, str, int, int, 
 
 
 def interval(low: float, high: float, unit: str) -> str:
-    """Both ends in one unit where that is legible, with as many digits as tell them apart: ``944 to 952 GOP/s``."""
+    """Both ends in one unit where that is legible, with as many digits as tell them apart: ``944 to 952 GOP/s``.
+
+    Ends that are one, as of an import, are no interval.
+    """
+    if low == high:
+        return "none stated"
     ends = si(low, unit), si(high, unit)
     for digits in (4, 5, 6):
-        if ends[0] != ends[1] or low == high:
+        if ends[0] != ends[1]:
             break
         ends = si(low, unit, digits), si(high, unit, digits)
     (number, first), (_, second) = (end.split(" ", maxsplit=1) for end in ends)
     return f"{number if first == second else ends[0]} to {ends[1]}"
+
+
+def origin(model: MachineModel) -> str:
+    """``measured`` where anything in the model was; ``imported`` where all of it was read from elsewhere."""
+    return "measured" if not model.ceilings or any(row.verified for row in model.ceilings) else "imported"
 
 
 def clock(row: Ceiling) -> str | None:

@@ -1,6 +1,7 @@
 import itertools
 import json
 import math
+from functools import cache
 
 import example_models
 import msgspec
@@ -37,6 +38,11 @@ MODELS = {
 }
 
 
+@cache
+def spec_of(name, size=WIDE):
+    return plain(machine_chart(MODELS[name], size))
+
+
 def drawn_lines(spec):
     """The two ends of each visible solid roof, by its ceiling's key."""
     ends = {}
@@ -48,7 +54,7 @@ def drawn_lines(spec):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_specification_is_valid_and_its_axes_are_safe(name, size):
-    spec = plain(machine_chart(MODELS[name], size))
+    spec = spec_of(name, size)
     check_log_axes(spec)
     assert (spec["width"], spec["height"]) == (size.width, size.height)
 
@@ -58,7 +64,7 @@ def test_every_end_of_a_roof_is_on_a_ceiling_of_the_model(name):
     model = MODELS[name]
     flats = [row.value for row in model.roofs("compute")]
     slopes = [row.value for row in model.roofs("bandwidth")]
-    for key, ends in drawn_lines(plain(machine_chart(model))).items():
+    for key, ends in drawn_lines(spec_of(name)).items():
         row = model.ceiling(key)
         assert len(ends) == 2
         for x, y in ends:
@@ -70,8 +76,8 @@ def test_every_end_of_a_roof_is_on_a_ceiling_of_the_model(name):
 
 
 def test_every_possible_compute_ceiling_and_each_level_once():
-    for model in (MODELS["cpu"], MODELS["h200"]):
-        keys = set(drawn_lines(plain(machine_chart(model))))
+    for name in ("cpu", "h200"):
+        model, keys = MODELS[name], set(drawn_lines(spec_of(name)))
         assert {row.key for row in model.roofs("compute")} <= keys
         levels = [model.ceiling(key).level for key in keys if model.ceiling(key).kind == "bandwidth"]
         assert sorted(levels) == sorted({row.level for row in model.roofs("bandwidth")})
@@ -90,7 +96,7 @@ def test_an_impossible_ceiling_is_never_drawn():
     model = MODELS["cpu"]
     impossible = model.ceiling("fp16.vector.fma")
     assert impossible.impossible
-    spec = plain(machine_chart(model))
+    spec = spec_of("cpu")
     assert impossible.key not in json.dumps(spec)
     (_low, high) = next(u["encoding"]["y"]["scale"]["domain"] for u, _ in layers(spec))
     assert high < impossible.value
@@ -98,7 +104,7 @@ def test_an_impossible_ceiling_is_never_drawn():
 
 def test_limits_are_dashed_and_at_their_value():
     model = MODELS["cpu"]
-    dashed = marked(plain(machine_chart(model)), "line", strokeDash=[3, 3])
+    dashed = marked(spec_of("cpu"), "line", strokeDash=[3, 3])
     assert {"L1.read", "fp64.vector.fma"} <= {row["key"] for row in dashed}
     for row in dashed:
         ceiling = model.ceiling(row["key"])
@@ -114,7 +120,7 @@ def test_unverified_ceilings_are_drawn_dashed():
 
 def test_proof_points_are_drawn_as_they_were_measured():
     model = MODELS["cpu"]
-    dots = marked(plain(machine_chart(model)), "point")
+    dots = marked(spec_of("cpu"), "point")
     assert sorted((row["x"], row["y"]) for row in dots) == sorted((p.intensity, p.value) for p in model.proof)
 
 
@@ -130,7 +136,7 @@ def test_what_a_log_axis_cannot_show_is_left_out():
 
 
 def test_tensor_roofs_have_a_colour_of_their_own():
-    lines = marked(plain(machine_chart(MODELS["h200"])), "line", strokeCap="round")
+    lines = marked(spec_of("h200"), "line", strokeCap="round")
     tensor = {row["colour"] for row in lines if ".tensor." in row["key"]}
     vector = {row["colour"] for row in lines if ".vector." in row["key"]}
     assert len(tensor) == len(vector) == 1
@@ -145,7 +151,7 @@ def test_the_best_dense_path_of_a_format_and_unit_is_strong():
 
 @pytest.mark.parametrize("size", SIZES)
 def test_many_ceilings_leave_each_label_its_room(size):
-    spec = plain(machine_chart(MODELS["h200"], size))
+    spec = spec_of("h200", size)
     low, high = next(unit["encoding"]["y"]["scale"]["domain"] for unit, _ in layers(spec))
     downs = sorted(
         {

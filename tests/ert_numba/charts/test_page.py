@@ -87,6 +87,8 @@ def test_a_partial_or_imported_model_says_so():
     text = Outline(machine_page(msgspec.structs.replace(CPU, partial=True, ceilings=rows))).text
     assert "ended before it was complete" in text
     assert "unverified (read from elsewhere" in text
+    assert "Imported 2026-11-29" in text
+    assert "Measured" not in text.split("Knees")[0]
 
 
 def test_nothing_is_fetched(page, outline):

@@ -1,4 +1,5 @@
 import json
+from functools import cache
 
 import example_models
 import msgspec
@@ -12,6 +13,11 @@ from ert_numba.records import Point, Sample, Work
 
 SWEEP, MODEL = example_models.cpu_sweep(), example_models.cpu_model()
 HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@cache
+def spec_of_cpu():
+    return plain(sweep_chart(SWEEP, MODEL))
 
 
 def domains(part, channel):
@@ -35,7 +41,7 @@ def test_the_specification_is_valid_and_its_axes_are_safe(size, knees):
 
 
 def test_every_sample_is_drawn_at_its_best():
-    spec = plain(sweep_chart(SWEEP, MODEL))
+    spec = spec_of_cpu()
     drawn = sorted((row["x"], row["y"]) for row in marked(spec, "point"))
     expected = []
     for sample in SWEEP.samples:
@@ -46,7 +52,7 @@ def test_every_sample_is_drawn_at_its_best():
 
 
 def test_both_panels_stand_over_the_same_sizes():
-    spec = plain(sweep_chart(SWEEP, MODEL))
+    spec = spec_of_cpu()
     bandwidth, latency = spec["vconcat"]
     assert (bandwidth["name"], latency["name"]) == ("bandwidth", "latency")
     assert domains(bandwidth, "x") == domains(latency, "x")
@@ -55,7 +61,7 @@ def test_both_panels_stand_over_the_same_sizes():
 
 
 def test_every_dot_and_every_plateau_lies_in_its_frame():
-    spec = plain(sweep_chart(SWEEP, MODEL))
+    spec = spec_of_cpu()
     for part in spec["vconcat"]:
         ((left, right),), ((bottom, top),) = domains(part, "x"), domains(part, "y")
         for unit, rows in layers(part, spec["datasets"]):
@@ -64,14 +70,14 @@ def test_every_dot_and_every_plateau_lies_in_its_frame():
 
 
 def test_plateaus_carry_the_models_intervals():
-    rows = {row["ceiling"]: row for row in marked(plain(sweep_chart(SWEEP, MODEL)), "rect", fillOpacity=0.2)}
+    rows = {row["ceiling"]: row for row in marked(spec_of_cpu(), "rect", fillOpacity=0.2)}
     read = MODEL.ceiling("L2.read")
     assert (rows["L2 read"]["low"], rows["L2 read"]["y"], rows["L2 read"]["high"]) == (read.low, read.value, read.high)
     assert "L1 latency" in rows
 
 
 def test_knees_say_measured_against_nominal():
-    texts = {row["knee"]: row["claim"] for row in marked(plain(sweep_chart(SWEEP, MODEL)), "text") if "knee" in row}
+    texts = {row["knee"]: row["claim"] for row in marked(spec_of_cpu(), "text") if "knee" in row}
     assert texts["L1 32.6 KiB"] == "nominal 32 KiB"
     assert texts["L3 21.5 MiB / 2 cores"] == "nominal 32 MiB"
 
@@ -103,7 +109,7 @@ def test_a_gpu_keeps_private_and_shared_sets_apart(size):
 
 
 def test_access_kinds_keep_colour_and_shape_together():
-    spec = plain(sweep_chart(SWEEP, MODEL))
+    spec = spec_of_cpu()
     unit = next(unit for unit, _ in layers(spec) if unit["mark"]["type"] == "point")
     colour, shape = (unit["encoding"][channel]["scale"] for channel in ("color", "shape"))
     assert colour["domain"] == shape["domain"] == ["read", "write"]
