@@ -95,7 +95,7 @@ LOAD = KernelSpec(
 
 def _knee_points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
     """``ceilings`` False: the end of a level is all that these curves show, few reads in flight reach no ceiling."""
-    per_octave = 3 if request.quick else 5
+    per_octave = 2 if request.quick else 4
     l1, l2 = cache_bytes(device, "L1"), cache_bytes(device, "L2")
     axes: dict[str, AxisValue] = {"blocks": device.units, "seed": request.seed, "ceilings": False}
     if l1 and request.wants_level("L1"):  # one buffer for all SMs: past L1 it lies in a little of L2

@@ -12,7 +12,7 @@ from ert_numba.measure.sweep import Plan
 from ert_numba.measure.timers_cuda import CudaTimer
 from ert_numba.records import DeviceInfo, Point
 
-BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 18.0, 8.0
+BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 16.5, 6.0
 
 
 def gpu_plan(budget_seconds: float) -> Plan:

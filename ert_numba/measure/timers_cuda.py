@@ -20,8 +20,8 @@ from ert_numba.kernels.spec import KernelSpec, Program
 from ert_numba.measure.timers import Timing
 from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 
-CALL_SECONDS = 5e-3  # a call; the events' and stamps' own cost is some microseconds
-SUSTAINED_SECONDS = 0.8  # of load before the first call of a sustained figure: the power cap acts within tenths
+CALL_SECONDS = 4e-3  # a call; the events' and stamps' own cost is some microseconds
+SUSTAINED_SECONDS = 0.4  # of load before the first call of a sustained figure: the power cap acts within a tenth
 SUSTAINED_CALL_SECONDS = 0.15
 LATENCY_CALL_SECONDS = 15e-3  # a chain in device memory needs many lines for its mean
 HOLD_SECONDS = 150e-6  # longer than the host needs to enqueue stamps, events and work
