@@ -27,7 +27,8 @@ class Table(Protocol):
         """Take one row; False where it is no row of the table."""
 
     def add_block(self, prefix: bytes, flat: list[bytes]) -> bool:
-        """Take rows that share ``prefix``; ``flat`` is name, unit, value of each in turn. False: take them singly."""
+        """Take rows that share ``prefix``; ``flat`` is name, unit, value of each in turn, every name but the first
+        with a line end before it. False: they are no such rows, take them singly."""
 
 
 class TableMaker(Protocol):
@@ -88,8 +89,10 @@ class RowScanner:
     def _quick(self, lines: list[bytes], index: int) -> int:
         """Take the rows of one launch from ``lines[index]`` on; how many, or 0 where the exact way must."""
         line = lines[index]
-        trailer = next((end for end in self._trailers if line.endswith(end)), None)
-        if trailer is None:
+        for trailer in self._trailers:
+            if line.endswith(trailer):
+                break
+        else:
             return 0
         size = len(line[: len(line) - len(trailer)].rsplit(SEPARATOR, 3)[0]) + len(SEPARATOR)
         prefix = line[:size]
@@ -102,11 +105,12 @@ class RowScanner:
             rows.append(lines[stop])
             stop += 1
         tails = b"\n".join([row[size:] for row in rows]) + b"\n"
-        flat = tails.replace(trailer + b"\n", SEPARATOR).split(SEPARATOR)
+        # The line ends stay before the names, where they prove that no row has lent a cell to the next.
+        flat = tails.replace(trailer + b"\n", SEPARATOR + b"\n").split(SEPARATOR)
         flat.pop()
         taken = len(rows)
         quotes = taken * (4 + trailer.count(b'"'))
-        if len(flat) != 3 * taken or tails.count(b'"') != quotes or prefix.count(b'"') % 2 == 0:
+        if len(flat) != 3 * taken or tails.count(b'"') != quotes:
             return 0
         if self._table is None or not self._table.add_block(prefix, flat):
             return 0

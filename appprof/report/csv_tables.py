@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from appprof.report.csv_columns import RawColumn, raw_column
 from appprof.report.csv_identity import Identity, identify
 from appprof.report.csv_layout import BODY_ITEM, METRIC, NOT_METRICS, RULES, SECTION, Layout, split_cells
 from appprof.report.details_labels import metric_of
 
 ID_DIGITS = 18
+WHOLE_CELLS = re.compile(rb'(?:"[^"]*(?:""[^"]*)*",)*')
 
 
 class Group:
@@ -77,12 +80,12 @@ class LongTable:
             place = self._places[rest]
         except KeyError:
             place = self._places[rest] = self._place_of_prefix(prefix)
-        if place is None or not number.isdigit() or len(number) > ID_DIGITS:
+        if place is None or not prefix.startswith(b'"') or not number.isdigit() or len(number) > ID_DIGITS:
             return False
         names, units = flat[0::3], flat[1::3]
         last = place.last
         if last is None or last.names != names or last.units != units:
-            if not all(map(bytes.strip, names)):  # a rule's row
+            if not all(map(bytes.strip, names)) or not _one_line_each(names):  # a rule's row, or a torn one
                 return False
             last = place.last = Spelled(names, units, self._group(place, tuple(names), tuple(units)))
         self._launch(int(number), place).parts.append((last.group, len(last.group.rows)))
@@ -132,7 +135,9 @@ class LongTable:
         return launch
 
     def _place_of_prefix(self, prefix: bytes) -> Place | None:
-        """What the cells before the metric's name say; None where the beginning is no whole cells."""
+        """What the cells before the metric's name say; None where the beginning is no row of whole, quoted cells."""
+        if WHOLE_CELLS.fullmatch(prefix, 0, len(prefix) - 1) is None:
+            return None
         cells = split_cells(_text(prefix[:-2]))
         return self._place_of(cells) if len(cells) == self._name_at else None
 
@@ -191,6 +196,12 @@ class WideTable:
 
 def make_table(layout: Layout) -> LongTable | WideTable:
     return LongTable(layout) if layout.is_long else WideTable(layout)
+
+
+def _one_line_each(names: list[bytes]) -> bool:
+    """Whether a line end stands before every name but the first, and nowhere else."""
+    starts = [name.rfind(b"\n") for name in names]
+    return starts[0] == -1 and not any(starts[1:])
 
 
 def _text(raw: bytes) -> str:

@@ -114,3 +114,12 @@ def test_cells_cut_by_chunks_of_any_size(h200: Path, tmp_path: Path, monkeypatch
     for size in (1, 7, 100, 4096):
         monkeypatch.setattr("appprof.report.opened.CHUNK_BYTES", size)
         assert read_ncu_csv(h200 / "micro_stdout.csv") == whole
+
+
+def test_a_row_cannot_lend_a_cell_to_the_next() -> None:
+    """Too long a row before too short a one: as many cells and quotes as two good rows."""
+    head = ",".join(f'"{name}"' for name in NAMES) + "\n"
+    start = '"0","7","k","s",'
+    for torn in ('"m0","a","b","c"\n' + start + '"m1","d"\n', '"m0","a"\n' + start + '"m1","b","c","d"\n'):
+        data = (head + start + torn + start + '"m2","byte","1"\n').encode()
+        assert scanned(RowScanner, data, 1 << 18) == scanned(Exact, data, 1 << 18)
