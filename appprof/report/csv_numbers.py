@@ -60,9 +60,14 @@ def read_marks(blob: bytes, shapes: frozenset[bytes], is_whole: bool) -> Reading
     if b"," not in blob and b"." not in blob:
         return Reading(point=True, comma=True, marked=False)
     framed = b"\n" + blob + b"\n"
-    point = all(POINT_SHAPE.fullmatch(shape) for shape in shapes) and not _starts(framed, b",")
-    swapped = (shape.translate(SWAP_MARKS) for shape in shapes)
-    comma = all(POINT_SHAPE.fullmatch(shape) for shape in swapped) and not _starts(framed, b".")
+    fits_point = {shape for shape in shapes if POINT_SHAPE.fullmatch(shape)}
+    fits_comma = {shape for shape in shapes if POINT_SHAPE.fullmatch(shape.translate(SWAP_MARKS))}
+    # What fits neither, as the version 2025.3.1, is a word made of digits and says nothing of numbers.
+    numeric = fits_point | fits_comma
+    if not any(b"," in shape or b"." in shape for shape in numeric):
+        return Reading(point=True, comma=True, marked=False)
+    point = fits_point == numeric and not _starts(framed, b",")
+    comma = fits_comma == numeric and not _starts(framed, b".")
     fraction = FRACTION.search(framed) if is_whole and point and comma else None
     return Reading(point=point, comma=comma, marked=True, whole=fraction[1].decode() if fraction else "")
 

@@ -17,7 +17,7 @@ LINE_LIMIT = 64 << 20
 CONTINUATION_LIMIT = 200  # physical lines in one logical line
 SEPARATOR = b'","'
 CUT_ROW = re.compile(rb'"\d+"(?:,|$)')
-MESSAGES_KEPT = 1000
+MESSAGES_KEPT, LOST_KEPT = 1000, 20
 
 
 class Table(Protocol):
@@ -65,8 +65,8 @@ class RowScanner:
         self.layouts: list[Layout] = []
         self.messages: list[str] = []
         self.lost: list[str] = []
-        self.warnings: list[str] = []
         self.noise = 0
+        self._lost_rows = 0
         self._table: Table | None = None
         self._trailers: tuple[bytes, ...] = ()
         self._guess = 1
@@ -85,6 +85,8 @@ class RowScanner:
     def finish(self) -> None:
         if self._open:
             self._drop_open("the file ends inside it")
+        if self._lost_rows > LOST_KEPT:
+            self.lost.append(f"{self._lost_rows - LOST_KEPT} rows more")
 
     def _quick(self, lines: list[bytes], index: int) -> int:
         """Take the rows of one launch from ``lines[index]`` on; how many, or 0 where the exact way must."""
@@ -135,10 +137,10 @@ class RowScanner:
         elif raw.count(b'"') % 2:
             self._open = [raw]
         elif self._ends_at_value and raw.endswith(b","):
-            self.lost.append(f"one row, cut before its value: {_text(raw)[:60]!r}")
+            self._lose("cut before its value", raw)
         elif not self._table.add_cells(split_cells(_text(raw), self.layouts[-1].delimiter)):
             if CUT_ROW.match(raw):
-                self.lost.append(f"one row, too short: {_text(raw)[:60]!r}")
+                self._lose("too short", raw)
             else:
                 self.noise += 1
 
@@ -157,8 +159,13 @@ class RowScanner:
             self._logical(whole)
 
     def _drop_open(self, why: str) -> None:
-        self.lost.append(f"one row, {why}: {_text(self._open[0])[:60]!r}")
+        self._lose(why, self._open[0])
         self._open = []
+
+    def _lose(self, why: str, raw: bytes) -> None:
+        self._lost_rows += 1
+        if self._lost_rows <= LOST_KEPT:
+            self.lost.append(f"one row, {why}: {_text(raw)[:60]!r}")
 
     def _start(self, layout: Layout) -> None:
         self.layouts.append(layout)

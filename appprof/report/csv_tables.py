@@ -66,6 +66,7 @@ class LongTable:
         self.groups: list[Group] = []
         behind = {"ID", *METRIC, *RULES}
         self._name_at = layout.columns[METRIC[0]]
+        self._reach = max(layout.columns[name] for name in METRIC)
         self._identity_at = [at for name, at in layout.columns.items() if name not in behind]
         self._groups: dict[tuple[str, str, tuple[bytes, ...], tuple[bytes, ...]], Group] = {}
         self._places: dict[bytes | tuple[str, ...], Place | None] = {}
@@ -93,9 +94,9 @@ class LongTable:
         return True
 
     def add_cells(self, cells: list[str]) -> bool:
-        number = cells[self.layout.columns["ID"]].strip() if cells else ""
+        number = self._cell(cells, "ID")
         value_at = self.layout.columns[METRIC[2]]
-        if not number.isascii() or not number.isdigit() or len(number) > ID_DIGITS or len(cells) <= value_at:
+        if not _is_number(number) or len(cells) <= self._reach:
             return False
         key = tuple(cell for at in self._identity_at for cell in cells[at : at + 1])
         if key not in self._places:
@@ -172,12 +173,12 @@ class WideTable:
         return False
 
     def add_cells(self, cells: list[str]) -> bool:
-        number = cells[self.layout.columns["ID"]].strip() if cells else ""
         cells = cells + [""] * (self.layout.width - len(cells))
+        number = cells[self.layout.columns["ID"]].strip()
         key = tuple(cells[at] for at in self._identity_at)
         if not number and not any(text.strip() for text in key):
             return self._take_units(cells)
-        if not number.isascii() or not number.isdigit() or len(number) > ID_DIGITS:
+        if not _is_number(number):
             return False
         if key not in self._identities:
             self._identities[key] = identify(self.layout, cells)
@@ -196,6 +197,10 @@ class WideTable:
 
 def make_table(layout: Layout) -> LongTable | WideTable:
     return LongTable(layout) if layout.is_long else WideTable(layout)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= ID_DIGITS
 
 
 def _one_line_each(names: list[bytes]) -> bool:

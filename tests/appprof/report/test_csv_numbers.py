@@ -84,10 +84,19 @@ def test_a_cell_that_does_not_decide_is_refused(cell: str) -> None:
         mark_of([cell])
 
 
-@pytest.mark.parametrize("cells", [["1,234.5", "1.234,5"], ["1,2", "1.2"], ["1,2,3"], ["1.2.3"], ["1,234,56.7"]])
+@pytest.mark.parametrize("cells", [["1,234.5", "1.234,5"], ["1,2", "1.2"], ["1.5", "0,5"]])
 def test_cells_of_two_minds_are_refused(cells: list[str]) -> None:
     with pytest.raises(ErtError, match="decimal comma"):
         mark_of(cells)
+
+
+@pytest.mark.parametrize("word", ["2025.3.1", "1,2,3", "1,234,56.7", "127.0.0.1"])
+def test_words_made_of_digits_decide_nothing(word: str) -> None:
+    raw = raw_column("x.avg", "", [word.encode(), b"1,5"])
+    decision = decide([raw.reading()], "1,5")
+    assert decision.decimal_mark == ","
+    column = convert(raw, ",", [])
+    assert (list(column.numbers), column.texts) == ([None, 1.5], {0: word})
 
 
 def test_a_guess_is_a_warning() -> None:

@@ -132,6 +132,16 @@ def test_damaged_csv_is_read_or_refused(h200: Path, faults: Path, tmp_path: Path
         assert all(math.isfinite(value) for kernel in report.kernels for value in kernel.values.values())
 
 
+def test_a_header_in_another_order_with_short_rows(tmp_path: Path) -> None:
+    """Found by a fuzzer."""
+    path = tmp_path / "order.csv"
+    path.write_text(
+        '"Kernel Name","Metric Value","Metric Unit","Metric Name","ID"\n"k"\n"k","5","byte","dram__bytes.sum","0"\n'
+    )
+    (kernel,) = read_file(path).kernels
+    assert kernel.values == {"dram__bytes.sum": 5.0}
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, data: bytes) -> None:
