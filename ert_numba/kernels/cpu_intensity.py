@@ -86,6 +86,8 @@ def check_code(isa: VectorIsa, steps: int, streams: int, assembly: str) -> str:
     """Multiply-adds (or additions), loads and stores of full width, as declared."""
     pattern = (isa.fma_pattern if isa.has_fma else isa.multiply_pattern) if steps else isa.add_pattern
     check_absent("spill", isa.spill_pattern, assembly)
+    if not steps:
+        check_absent("multiply", rf"{isa.multiply_pattern}|{isa.fma_pattern}", assembly)
     vectors = isa.chains // streams * streams
     # The inner loop of constant trip count may be unrolled in full: whole multiples are right either way.
     return ", ".join(
