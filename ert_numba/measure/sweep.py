@@ -155,7 +155,11 @@ def measure(
                 refusal = _visit(track, timer, plan)
                 if refusal is not None:
                     outcome.skipped.append(refusal)
-            if number == 0:
+            if number == 0 and (curves := _curves(every)):
+                # A second look, some seconds later, before new sizes are put where one look alone may have seen a burst.
+                active = curves
+                continue
+            if number <= 1:
                 every += [track for track in _finer(every, plan) if track.point.key not in done]
             active = [track for track in _go_on(every, plan) if not _finished(track, plan)]
             if not active or time.monotonic() - started >= plan.budget_seconds:
@@ -217,12 +221,15 @@ def _go_on(tracks: Sequence[Track], plan: Plan) -> list[Track]:
     return sorted(chosen, key=lambda track: len(track.seconds))
 
 
+def _curves(tracks: Sequence[Track]) -> list[Track]:
+    return [track for track in tracks if track.point.ceiling.startswith("curve.") and track.seconds]
+
+
 def _finer(tracks: Sequence[Track], plan: Plan) -> list[Track]:
     """New points of each curve where it falls, as copies of its first point with another size."""
     curves: dict[str, list[Track]] = {}
-    for track in tracks:
-        if track.point.ceiling.startswith("curve.") and track.seconds:
-            curves.setdefault(track.point.ceiling, []).append(track)
+    for track in _curves(tracks):
+        curves.setdefault(track.point.ceiling, []).append(track)
     added = []
     for rows in curves.values():
         sizes = [int(row.point.axes["working_set_bytes"]) for row in rows]
