@@ -9,6 +9,7 @@ import base64
 import hashlib
 import html
 import json
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -114,8 +115,21 @@ def _asset(name: str) -> str:
     return resources.files("ert_numba.charts").joinpath(name).read_text(encoding="utf-8")
 
 
-@cache
+def prepare_vega() -> None:
+    """Begin to make Vega's bundle, beside whatever is computed next: it takes two seconds, most of them a page's."""
+    threading.Thread(target=_vega, daemon=True).start()
+
+
 def _vega() -> str:
+    with _MAKING:
+        return _bundle()
+
+
+_MAKING = threading.Lock()  # functools.cache alone would let a second thread make it again
+
+
+@cache
+def _bundle() -> str:
     import vl_convert  # 84 MB: only where a page or a picture is made
 
     # Without a snippet the bundle sets window.vegaEmbed; its own type stub does not know that this is allowed.
