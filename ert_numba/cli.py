@@ -216,6 +216,22 @@ def devices(backend: Backend = BackendName.AUTO, device: Device = 0, as_json: As
         show_tables(iter(device_tables(chosen.device, chosen.offered(Request()))))
 
 
+@command
+def launch(
+    device: Device = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller working sets in device memory.")] = False,
+) -> None:
+    """Launch each GPU kernel once and print its name, shape and declared work as JSON: to run under a profiler."""
+    import msgspec
+
+    from ert_numba.device.gpu import probe_gpu
+    from ert_numba.kernels.spec import Request
+    from ert_numba.measure.launch_gpu import launch_suite
+
+    suite = launch_suite(probe_gpu(device), device, Request(quick=quick))
+    print(msgspec.json.format(msgspec.json.encode(suite)).decode())
+
+
 Source = Annotated[Path, typer.Argument(help="A run's folder, or its file.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="A new file; standard output or a name beside by default.")
