@@ -74,8 +74,8 @@ def _l2_points(device: DeviceInfo, request: Request, size: int) -> Iterator[Poin
         "blocks": device.units,
     }
     shared = private | {"pattern": "shared", "shared": True}
-    # Between L1 and L2 an H200 merges and keeps requests, some 1.7 MB in all: by counters it serves 3 % of 48 MB and 8 %
-    # of 24 MB of private lines, 6 % of 25 MB and 10 % of 12 MB of shared ones. So the sets are large.
+    # Between L1 and L2 an H200 merges and keeps requests, some 1.7 MB in all: counters give it 3 % of 48 MB and 8 % of
+    # 24 MB of private lines, 6 % of 25 MB and 10 % of 12 MB of shared ones. So the sets are large.
     yield _load("L2.read.private", private, int(size * 0.75 / device.units), device)
     yield _load("L2.read.shared", shared, int(size * 0.4), device)
 
