@@ -12,6 +12,8 @@ from ert_numba.records import AxisValue, DeviceInfo, Sweep
 from ert_numba.units import capacity, si
 
 SMALLEST_SET_BYTES = 1024  # two iterations of the widest read kernel
+# Those that make two runs unlike: a name alone tells no model of a virtual CPU, and no GPU from its neighbour.
+LASTING_PROPERTIES = ("model", "instruction set", "transparent huge pages", "uuid hash")
 
 
 def checked(request: Request, budget_seconds: float, device: DeviceInfo) -> Request:
@@ -90,6 +92,7 @@ def require_alike(before: Sweep, device: DeviceInfo, versions: dict[str, str]) -
         ("usable cores or SMs", there.units, device.units),
         ("features", there.features, device.features),
         ("caches", there.caches, device.caches),
+        *((name, there.properties.get(name), device.properties.get(name)) for name in LASTING_PROPERTIES),
         *((f"version of {name}", before.provenance.versions.get(name), value) for name, value in versions.items()),
     ]
     for what, old, new in pairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
@@ -40,7 +41,7 @@ class FakeTimer:
     ) -> None:
         self.seconds, self.refusals, self.interrupt_at = seconds, refusals or {}, interrupt_at
         self.open_seconds = open_seconds
-        self.now, self.events, self.opened, self.closed = 1000.0, 0, [], False
+        self.now, self.events, self.opened, self.closed = time.monotonic(), 0, [], False
         self.calls: dict[str, int] = {}
         self.verified: dict[str, bool] = {}
 
