@@ -5,13 +5,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# What measuring a GPU needs, by the CUDA version that the driver supports; nothing where there is no driver. The
+# environment holds one CUDA: another one, such as that of the tests, replaces it.
+EXTRA ?= $(shell nvidia-smi 2>/dev/null | \
+  sed -n -e 's/.*CUDA Version: 12\..*/cuda12/p' -e 's/.*CUDA Version: 1[3-9]\..*/cuda13/p' | head -n 1)
 
 .PHONY: sweep quick test lint types contracts unit schema clean
 
-sweep: $(VENV)/installed
+sweep: $(VENV)/installed$(EXTRA)
 	$(BIN)/python -m ert_numba sweep $(ARGS)
 
-quick: $(VENV)/installed
+quick: $(VENV)/installed$(EXTRA)
 	$(BIN)/python -m ert_numba sweep --quick $(ARGS)
 
 test: lint types contracts unit
@@ -30,7 +34,7 @@ unit: $(VENV)/tested
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(ARGS)
 
 # After a change to a record that is stored: its JSON Schema under results/schema.
-schema: $(VENV)/installed
+schema: $(VENV)/installed$(EXTRA)
 	$(BIN)/python -m ert_numba.store.schema
 
 $(VENV)/python:
@@ -39,12 +43,14 @@ $(VENV)/python:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/installed: $(VENV)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+$(VENV)/installed$(EXTRA): $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.$(if $(EXTRA),[$(EXTRA)])'
+	rm -f $(if $(EXTRA),$(VENV)/installed* $(VENV)/tested)
 	touch $@
 
 $(VENV)/tested: $(VENV)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	rm -f $(VENV)/installed*
 	touch $@ $(VENV)/installed
 
 clean:

@@ -1,4 +1,4 @@
-"""Our CPU kernels against the C reference beside this file, in turns in one run: ``python tests/reference/against_c.py``.
+"""Our CPU kernels against the C reference beside this file, in turns: ``python tests/reference/against_c.py``.
 
 Needs gcc. Each quantity is measured by both programs in short turns, so that a neighbour's burst hits both; both sides'
 raw repeats then go through the same estimator. Prints a table, and with ``--output FILE`` writes JSON.
@@ -41,7 +41,8 @@ class Reference:
 
     def ask(self, command: str, repetitions: int, calls: int) -> tuple[float, list[float]]:
         """Work of a call and the seconds of each."""
-        assert self.child.stdin is not None and self.child.stdout is not None
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
         self.child.stdin.write(f"{command} {repetitions} {calls}\n")
         self.child.stdin.flush()
         work, *seconds = map(float, self.child.stdout.readline().split())
@@ -71,7 +72,7 @@ def quantities(device: DeviceInfo, threads: int) -> dict[str, tuple[list[str], l
         ]
 
     def stream(ceiling: str, streams: tuple[int, ...]) -> list[tuple[KernelSpec, Point]]:
-        size = sizes[ceiling.split(".")[0]]
+        size = sizes[ceiling.partition(".")[0]]
         axes = {"page": "huge", "threads": threads, "isa": isa.key, "working_set_bytes": size}
         points = [Point(kernel="cpu_bandwidth", ceiling=ceiling, axes={**axes, "streams": count}) for count in streams]
         return [(CPU_BANDWIDTH, point) for point in points]
