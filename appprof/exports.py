@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 
 from appprof.result import KernelRow, Result
-from appprof.tables import coverage_words, percent, unknown, verdict_words
+from appprof.tables import coverage_words, percent, ratio, unknown, verdict_words
 from ert_numba.units import si
 
 # A spreadsheet takes a cell that begins so for a formula.
@@ -51,7 +51,7 @@ _COLUMNS: tuple[tuple[str, Callable[[KernelRow], str]], ...] = (
     ("time", lambda row: unknown(row.seconds, lambda value: si(value, "s"))),
     ("share", lambda row: unknown(row.time_share, percent)),
     ("FLOP/s", lambda row: unknown(row.flop_per_second, lambda value: si(value, "FLOP/s"))),
-    ("FLOP/B DRAM", lambda row: unknown(row.intensity.get("DRAM"), lambda value: f"{value:.3g}")),
+    ("FLOP/B DRAM", lambda row: unknown(row.intensity.get("DRAM"), ratio)),
     ("bound", verdict_words),
     ("of roof", lambda row: unknown(row.roof_share, percent)),
     ("gives back", lambda row: unknown(row.gives_back_share, percent)),

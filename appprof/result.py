@@ -117,10 +117,16 @@ def make_result(analysis: Analysis) -> Result:
     )
 
 
+# What gives back less than this part of the run is not worth a sentence, unless nothing gives back more.
+WORTH = 0.005
+
+
 def what_to_do_first(rows: Iterable[KernelRow], most: int = 5) -> tuple[KernelRow, ...]:
     """The kernels that would give back the most time at their roofs, most first."""
     gains = [row for row in rows if row.gives_back_seconds is not None and row.verdict != "unknown"]
-    return tuple(sorted(gains, key=lambda row: -(row.gives_back_seconds or 0.0))[:most])
+    gains.sort(key=lambda row: -(row.gives_back_seconds or 0.0))
+    worth = [row for row in gains[:most] if (row.gives_back_share or 0.0) >= WORTH]
+    return tuple(worth or gains[:1])
 
 
 def _kernel_row(rank: int, found: Diagnosis, total: float) -> KernelRow:

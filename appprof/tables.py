@@ -40,6 +40,11 @@ def percent(value: float) -> str:
     return f"{value:.1%}" if value < 0.0995 else f"{value:.0%}"
 
 
+def ratio(value: float) -> str:
+    """Three digits, without an exponent where a person would write none: ``0.167``, ``41.8``, ``1,734``."""
+    return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
+
+
 def verdict_words(row: KernelRow) -> str:
     """``FP32``, ``L2``, ``tensor wgmma``, ``IMPOSSIBLE``: one or two words for a column."""
     if row.verdict == "excess":
@@ -65,9 +70,9 @@ KERNEL_COLUMNS: tuple[Column, ...] = (
     Column("launches", 100, lambda row: str(row.launches)),
     Column("FLOP/s", 0, lambda row: unknown(row.flop_per_second, lambda value: si(value, ""))
            + {"partial": "+", "mixed": "~"}.get(row.flop_status, "")),
-    Column("F/B L1", 140, lambda row: unknown(row.intensity.get("L1"), lambda value: f"{value:.3g}")),
-    Column("F/B L2", 120, lambda row: unknown(row.intensity.get("L2"), lambda value: f"{value:.3g}")),
-    Column("F/B DRAM", 100, lambda row: unknown(row.intensity.get("DRAM"), lambda value: f"{value:.3g}")),
+    Column("F/B L1", 140, lambda row: unknown(row.intensity.get("L1"), ratio)),
+    Column("F/B L2", 120, lambda row: unknown(row.intensity.get("L2"), ratio)),
+    Column("F/B DRAM", 100, lambda row: unknown(row.intensity.get("DRAM"), ratio)),
     Column("bound", 0, _verdict, right=False),
     Column("of roof", 0, lambda row: unknown(row.roof_share, percent)),
     Column("gives back", 80, lambda row: unknown(row.gives_back_share, percent)),

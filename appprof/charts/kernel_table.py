@@ -1,4 +1,7 @@
-"""The page's table of kernels: sortable, readable without the picture and with the keyboard, full names on demand."""
+"""The page's table of kernels: sortable, readable without the picture and with the keyboard, full names on demand.
+
+AI is the arithmetic intensity in FLOP/byte.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from appprof.result import KernelRow
-from appprof.tables import percent, verdict_words
+from appprof.tables import percent, ratio, verdict_words
 from appprof.words import one_line
 from ert_numba.charts.document import esc
 from ert_numba.units import si
@@ -34,7 +37,7 @@ def _known(value: float | None, text: Callable[[float], str]) -> str:
 
 def _intensity(level: str) -> Column:
     return Column(
-        f"FLOP/B {level}",
+        f"AI {level}",
         lambda row: row.intensity.get(level),
         lambda row: _level_text(row, level),
     )
@@ -43,7 +46,7 @@ def _intensity(level: str) -> Column:
 def _level_text(row: KernelRow, level: str) -> str:
     value = row.intensity.get(level)
     if value is not None:
-        return f"{esc(f'{value:.3g}')}<small>{esc(row.drawn[level])}</small>"
+        return f"{ratio(value)}<small>{esc(row.drawn[level])}</small>"
     reason = next((why for name, why in row.withheld.items() if name.startswith(level)), row.absent.get(level, ""))
     return f'<span class="muted" title="{esc(reason or "no FLOP, or no bytes")}">–</span>'
 
@@ -109,7 +112,7 @@ COLUMNS: tuple[Column, ...] = (
     _intensity("L2"),
     _intensity("DRAM"),
     Column("Bound by", verdict_words, _bound, number=False),
-    Column("Of its roof", lambda row: row.roof_share, _share),
+    Column("Of roof", lambda row: row.roof_share, _share),
     Column("Gives back", lambda row: row.gives_back_seconds, _gain),
     Column("Sure", lambda row: _CONFIDENCE[row.confidence], lambda row: esc(row.confidence)),
 )
@@ -136,8 +139,8 @@ def _row(row: KernelRow) -> str:
     counted = f'<p class="muted">Counted: {esc("; ".join(filter(None, (flop, moved))) or "nothing")}.</p>'
     path = max(row.flop_by_path, key=row.flop_by_path.__getitem__, default="")
     name = (
-        f"<details><summary>{esc(row.rank)}. {esc(row.short)}</summary><code>{esc(full)}</code>{said}{counted}{doubts}"
-        "</details>"
+        f'<details><summary>{row.rank}. {esc(row.short)}</summary><div class="more"><div>'
+        f"<code>{esc(full)}</code>{said}{counted}{doubts}</div></div></details>"
     )
     cells = "".join(
         f'<td{_right(column)} data-v="{_sort_key(column.value(row))}">{column.text(row)}</td>' for column in COLUMNS

@@ -36,8 +36,8 @@ def profile_page(analysis: Analysis) -> str:
     result = make_result(analysis)
     charts: Charts = {}
     parts = [
-        _header(analysis, result), *_doubts(analysis, result), _first(result), _roofline(analysis, result, charts),
-        _shares(analysis, charts), f"<h2>Kernels</h2>{kernel_table(result.kernels)}", unplaced(result),
+        _header(analysis, result), *_doubts(analysis, result), _roofline(analysis, result, charts), _first(result),
+        _shares(analysis, charts), _kernels(result), unplaced(result),
         coverage(result), groups(result), roofs(result), evidence(result), provenance(analysis),
     ]  # fmt: skip
     title = f"{one_line(analysis.model.chip.label)}: hierarchical roofline"
@@ -129,6 +129,14 @@ def _roofline(analysis: Analysis, result: Result, charts: Charts) -> str:
         "Ctrl and wheel zoom, dragging moves, a double click undoes both; a click on a dot leads to its row."
     )
     return f"<h2>Roofline</h2>{_controls(result)}{figure('roofline', f'Hierarchical roofline. {named}.', caption)}"
+
+
+def _kernels(result: Result) -> str:
+    words = (
+        "AI: arithmetic intensity in FLOP/byte, of the definition below it. A dash says in its tip what is missing; "
+        "? is not known. A name opens the full one, what the numbers say, and what was counted."
+    )
+    return f'<h2>Kernels</h2><p class="muted">{words}</p>{kernel_table(result.kernels)}'
 
 
 def verdict_of(verdict: str, bound: str | None) -> str:

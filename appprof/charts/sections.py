@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from appprof.analysis import Analysis
 from appprof.result import GroupRow, KernelRow, Result
 from appprof.roofs import SOURCE_WORDS
-from appprof.tables import coverage_words, percent
+from appprof.tables import coverage_words, percent, ratio
 from appprof.words import one_line, path_words, resource_words, short_name
 from ert_numba.charts.document import esc, table
 from ert_numba.units import si
@@ -92,7 +92,7 @@ def _group_cells(by: str, row: GroupRow) -> list[str]:
         UNKNOWN if row.flop is None else esc(si(row.flop, "FLOP")),
         UNKNOWN if row.flop_per_second is None else esc(si(row.flop_per_second, "FLOP/s")),
         UNKNOWN if moved is None else esc(si(moved, "B")),
-        UNKNOWN if intensity is None else f"{intensity:.3g}",
+        UNKNOWN if intensity is None else ratio(intensity),
         esc(resource_words(row.bound)) if row.bound else UNKNOWN,
         UNKNOWN if row.gives_back_seconds is None else esc(si(row.gives_back_seconds, "s")),
     ]
