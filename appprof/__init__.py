@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from appprof.api import (
         Analysis,
         ApplicationModel,
+        Diff,
         MachineModel,
         Result,
         analyse,
         chart,
+        compare,
         load_machine,
         make_result,
         pick,
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Analysis", "ApplicationModel", "MachineModel", "Result", "analyse", "chart", "load_machine", "make_result", "pick",
-    "read", "read_one", "save", "write_page",
+    "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "analyse", "chart", "compare", "load_machine",
+    "make_result", "pick", "read", "read_one", "save", "write_page",
 ]  # fmt: skip
 
 

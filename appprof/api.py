@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from appprof import analysis as analysis_of
 from appprof.analysis import Analysis
 from appprof.application import ApplicationModel
+from appprof.diff import Diff, diff
 from appprof.gather import gather
 from appprof.report.read import read_report
 from appprof.result import Result, make_result
@@ -80,6 +81,11 @@ def analyse(
     return analysis_of.analyse(model, known, force)
 
 
+def compare(a: Analysis, b: Analysis, force: bool = False) -> Diff:
+    """B against A, kernel by kernel. Raises NotComparable for unlike GPUs or clocks, unless ``force``."""
+    return diff(a, b, force)
+
+
 def chart(analysis: Analysis) -> AnyChart:
     """The hierarchical roofline as an altair chart, which shows itself in a notebook."""
     from appprof.charts.roofline_chart import roofline_chart
@@ -104,6 +110,6 @@ def _is_document(path: Path) -> bool:
 
 
 __all__ = [
-    "Analysis", "ApplicationModel", "MachineModel", "Result", "analyse", "chart", "load_machine", "make_result", "pick",
-    "read", "read_one", "save", "write_page",
+    "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "analyse", "chart", "compare", "load_machine",
+    "make_result", "pick", "read", "read_one", "save", "write_page",
 ]  # fmt: skip

@@ -156,6 +156,39 @@ def roofline(
     note(f"{written.ending:11} {written.path}") if written.path else print(written.text, end="")
 
 
+@command
+def diff(
+    a: Annotated[Path, typer.Argument(help="A report, CSV, or saved application model: before.")],
+    b: Annotated[Path, typer.Argument(help="Another one: after.")],
+    *,
+    machine: Machine = None,
+    fail_if: Annotated[
+        list[str] | None, typer.Option("--fail-if", help="Exit with 1 where this holds: 'time > +5%'.")
+    ] = None,
+    force: Force = False,
+    decimal_mark: DecimalMark = None,
+    as_json: AsJson = False,
+) -> None:
+    """Two profiles: which kernels changed, appeared and vanished; time, FLOP, bytes and bounds; gates."""
+    from appprof import api
+    from appprof.gates import check_gates, parse_gate
+
+    gates = [parse_gate(text) for text in fail_if or ()]
+    known = api.load_machine(machine) if machine is not None else None
+    before, after = (api.analyse(api.pick(models_of([path], decimal_mark), None), known, force) for path in (a, b))
+    found = api.compare(before, after, force)
+    if as_json:
+        print_struct(found)
+    else:
+        from appprof.tables import diff_tables
+
+        show(lambda width: list(diff_tables(found, width)))
+    for line in (*found.differences, *found.notes):
+        note(f"Note: {line}")
+    for line in check_gates(found, gates):
+        note(f"Holds: not {line}")
+
+
 def chosen_groups(found: Result, wanted: Sequence[str]) -> list[tuple[str, Any]]:
     from appprof.analysis import GROUPS
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from appprof.analysis import Coverage
+from appprof.diff import Diff, KernelChange, ratio_change
 from appprof.result import GroupRow, KernelRow, Result
 from appprof.words import path_words, short_name
 from ert_numba.units import si
@@ -183,3 +184,47 @@ def first_steps(rows: Iterable[KernelRow], most: int = 3) -> Iterable[str]:
     """The sentences of the kernels that would give back the most."""
     for number, row in enumerate(list(rows)[:most], 1):
         yield f"{number}. " + " ".join(row.sentences)
+
+
+def diff_tables(diff: Diff, width: int, most: int = 20) -> Iterable[Table]:
+    """Totals, then the kernels that changed the time of the run most, then ranges."""
+    totals = _table("Totals", [("", False), ("A", True), ("B", True), ("change", True)])
+    for name, (a, b) in diff.totals.items():
+        unit = {"time": "s", "flop": "FLOP", "launches": ""}.get(name, "B")
+        change = ratio_change(a, b)
+        both = (f"{a:.0f}", f"{b:.0f}") if name == "launches" else (si(a, unit), si(b, unit))
+        totals.add_row(name, *both, "?" if change is None else f"{change:+.1%}")
+    yield _fitted(totals, width)
+    wide = width >= 110
+    names = ["A", "B", "change", *(["a launch", "FLOP", "DRAM"] if wide else []), "bound"]
+    table = _table("Kernels", [("kernel", False), *((name, name != "bound") for name in names)])
+    for row in diff.kernels[:most]:
+        figures = [_seconds(row.a), _seconds(row.b), row.state if row.state != "both" else _signed(row.time_change)]
+        if wide:
+            changes = (row.launch_change, row.flop_change, row.bytes_change.get("DRAM"))
+            figures += [_signed(change) if row.state == "both" else "" for change in changes]
+        table.add_row(Text(row.short), *figures, _bounds(row))
+    if len(diff.kernels) > most:
+        table.add_row(Text(f"{len(diff.kernels) - most} more", "dim"))
+    yield _fitted(table, width)
+    ranges = diff.groups.get("range", ())
+    if ranges:
+        groups = _table("By range", [("range", False), ("A", True), ("B", True), ("change", True)])
+        for group in ranges[:most]:
+            sides = [side.seconds if side else None for side in (group.a, group.b)]
+            cells = [unknown(side, lambda value: si(value, "s")) for side in sides]
+            groups.add_row(Text(short_name(group.name)), *cells, _signed(group.time_change))
+        yield _fitted(groups, width)
+
+
+def _seconds(row: KernelRow | None) -> str:
+    return "" if row is None else unknown(row.seconds, lambda value: si(value, "s"))
+
+
+def _signed(change: float | None) -> str:
+    return "?" if change is None else f"{change:+.1%}"
+
+
+def _bounds(row: KernelChange) -> Text:
+    sides = [verdict_words(side) for side in (row.a, row.b) if side is not None]
+    return Text(" → ".join(dict.fromkeys(sides)))

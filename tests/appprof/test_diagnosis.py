@@ -1,0 +1,171 @@
+"""Verdicts, doubts and sentences: each from numbers that a reader can check."""
+
+import example_models
+import msgspec
+import pytest
+from example_profiles import application, cell, flop, model_of, traffic
+
+from appprof.analysis import analyse
+from appprof.result import make_result, what_to_do_first
+from ert_numba.errors import NotComparable
+
+MACHINE = example_models.h200_model()
+LEVELS = {"L1_tag": 1e6, "L2_sm": 1e6, "DRAM": 1e6}
+
+
+def diagnosis(found, machine=MACHINE):
+    (only,) = analyse(application(found), machine).kernels
+    return only
+
+
+def busy(share, **fields):
+    """A kernel at ``share`` of the FP32 roof."""
+    work = share * 65.2e12 * 1.98 / 1.975 * 1e-3
+    return cell(flop=(flop("fp32.vector", work, fused=work),), traffic=traffic(**LEVELS), **fields)
+
+
+def test_compute_bound():
+    found = diagnosis(busy(0.9))
+    assert (found.verdict, found.bound, found.confidence) == ("compute", "fp32.vector", "high")
+    assert found.share == pytest.approx(0.9)
+    assert found.headroom == pytest.approx(1 / 0.9)
+    assert found.gives_back_seconds == pytest.approx(0.1e-3)
+
+
+def test_bandwidth_bound_by_each_level():
+    rates = {"DRAM": ("DRAM", 4.63e12), "L2_sm": ("L2", 9.5e12), "L1_tag": ("L1", 33e12)}
+    for name, (level, rate) in rates.items():
+        found = diagnosis(cell(traffic=traffic(**{**LEVELS, name: 0.9 * rate * 1e-3})))
+        assert (found.verdict, found.bound) == ("bandwidth", level)
+        assert found.share == pytest.approx(0.9)
+
+
+def test_latency_needs_that_everything_was_counted():
+    assert diagnosis(busy(0.3)).verdict == "latency"
+    gap = cell(flop=(flop("fp32.vector", 1e6, fused=1e6),), traffic=traffic(DRAM=1e6))
+    assert diagnosis(gap).verdict == "unknown"
+    unsure = diagnosis(msgspec.structs.replace(busy(0.3), flop_status="partial", flop_reason="not counted: fp16"))
+    assert (unsure.verdict, unsure.confidence) == ("unknown", "low")
+
+
+def test_near_a_roof_a_gap_matters_less():
+    sparse = cell(flop_status="unknown", traffic=traffic(DRAM=0.9 * 4.63e12 * 1e-3))
+    found = diagnosis(sparse)
+    assert (found.verdict, found.bound, found.confidence) == ("bandwidth", "DRAM", "medium")
+    assert any("FLOP are not known" in doubt for doubt in found.doubts)
+
+
+def test_launch_bound_where_launching_takes_longer_than_running():
+    found = diagnosis(cell(seconds=1e-6, traffic=traffic(**LEVELS)))
+    assert found.verdict == "launch"
+    assert "2.20 µs" in found.sentences[0]
+
+
+def test_a_rate_above_its_roof_is_not_classified():
+    above = diagnosis(cell(traffic=traffic(DRAM=4.7e12 * 1e-3)))
+    impossible = diagnosis(cell(traffic=traffic(DRAM=9.6e12 * 1e-3)))
+    assert (above.verdict, above.excess) == ("excess", "above the roof")
+    assert (impossible.verdict, impossible.excess) == ("excess", "impossible")
+    for found in (above, impossible):
+        assert found.gives_back_seconds is None
+        assert found.share > 1
+        assert found.confidence == "low"
+        assert "It is not classified" in found.sentences[0]
+        assert "Likely causes" in found.sentences[1]
+    assert "IMPOSSIBLE" in impossible.sentences[0]
+    assert "199.4% of" in impossible.sentences[0]
+
+
+def test_f05_says_what_was_assumed():
+    (row,) = make_result(analyse(model_of("faults/F05_achieved_above_peak.csv"))).kernels
+    assert row.verdict == "excess"
+    assert "149 times" in row.sentences[0]
+    assert "assumed to be of H100" in row.sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "dram"),
+    [
+        ("F01_locale_dot_grouping", 100e-6, 200e6),
+        ("F02_old_12_columns", 10e-6, 1e6),
+        ("F03_noise_before_and_after", None, 1e6),
+        ("F04_raw_unit_row_empty_cells", 10e-6, 1.75e6),
+        ("F19_blackwell_renamed_dram", 1e-6, 600.0),
+        ("F21_ragged_details", 6.75e-6, None),
+    ],
+)
+def test_what_lacks_flop_is_kept_with_the_reason_and_the_command(name, seconds, dram):
+    result = make_result(analyse(model_of(f"faults/{name}.csv")))
+    (row,) = result.kernels
+    assert row.seconds == (None if seconds is None else pytest.approx(seconds))
+    assert row.bytes.get("DRAM") == dram
+    assert row.flop is None
+    assert row.flop_per_second is None
+    assert row.verdict == "unknown"
+    assert row.absent["flop"]
+    assert result.command.startswith("ncu ")
+    assert "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum" in result.command
+
+
+def test_f08_asks_for_the_tensor_counters():
+    result = make_result(analyse(model_of("faults/F08_tensor_kernel_ffma_zero.csv")))
+    assert result.kernels[0].flop is None
+    assert "sm__ops_path_tensor_src_fp16_dst_fp32" in result.command
+    assert "tensor cores ran" in result.kernels[0].absent["flop"]
+
+
+def test_nothing_is_asked_of_a_whole_report():
+    result = make_result(analyse(model_of("h200/micro_roofline_set.ncu-rep")))
+    assert result.command is None
+    assert result.coverage.flop == 1.0
+
+
+def test_sentences_of_the_instruction_mix_and_of_the_instruction():
+    half = cell(flop=(flop("fp32.vector", 40e9, fused=20e9),), traffic=traffic(**LEVELS))
+    assert any("50% of its FP32 FLOP are fused" in line for line in diagnosis(half).sentences)
+    mma = cell(flop=(flop("fp16.tensor.mma.sync", 600e9),), traffic=traffic(**LEVELS))
+    assert any("roof of wgmma is 1.50 times" in line for line in diagnosis(mma).sentences)
+
+
+def test_fewer_bytes_is_the_ratio_of_the_two_needs():
+    work = 0.5 * 65.2e12 * 1.98 / 1.975 * 1e-3
+    found = cell(flop=(flop("fp32.vector", work, fused=work),),
+                 traffic=traffic(**{**LEVELS, "L2_sm": 0.9 * 9.5e12 * 1e-3}))  # fmt: skip
+    assert any(line.startswith("1.8 times fewer bytes from L2") for line in diagnosis(found).sentences)
+
+
+def test_waves_and_tail():
+    few = diagnosis(busy(0.3, facts={"waves_per_sm": 0.25}))
+    tail = diagnosis(busy(0.3, facts={"waves_per_sm": 1.5}))
+    assert any("fills 25%" in line for line in few.sentences)
+    assert any("up to 25% of the time is that tail" in line for line in tail.sentences)
+
+
+def test_packed_halves_are_told_both_ways():
+    work = (flop("fp16.vector", 100e9, fused=100e9, bound="upper"),)
+    found = diagnosis(cell(flop=work, traffic=traffic(**LEVELS)))
+    assert any("100.0 GFLOP" in line and "50.00 GFLOP" in line for line in found.sentences)
+    assert found.confidence == "medium"
+
+
+def test_what_to_do_first_is_ranked_by_what_it_gives_back():
+    model = application(busy(0.7, kernel="small", seconds=1e-3), cell("large", seconds=10e-3,
+                        traffic=traffic(**{**LEVELS, "DRAM": 0.7 * 4.63e12 * 10e-3})),
+                        cell("unknown", seconds=50e-3, flop_status="unknown"))  # fmt: skip
+    result = make_result(analyse(model, MACHINE))
+    assert [row.kernel for row in what_to_do_first(result.kernels)] == ["large"]
+    assert [row.kernel for row in result.kernels] == ["unknown", "large", "small"]
+
+
+def test_coverage_is_of_the_time():
+    model = application(busy(0.5, seconds=1e-3), cell("b", seconds=3e-3, flop_status="unknown"))
+    coverage = analyse(model, MACHINE).coverage
+    assert coverage.flop == pytest.approx(0.25)
+    assert coverage.bytes == pytest.approx({"L1": 0.25, "L2": 0.25, "DRAM": 0.25})
+
+
+def test_a_forced_machine_is_named_first():
+    other = msgspec.structs.replace(MACHINE, device=msgspec.structs.replace(MACHINE.device, name="NVIDIA H100"))
+    with pytest.raises(NotComparable):
+        analyse(application(busy(0.5)), other)
+    assert analyse(application(busy(0.5)), other, force=True).notes[0].startswith("FORCED")
