@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
+from appprof.report.collector import collector_at_rest
 from appprof.report.csv_kernels import assemble
 from appprof.report.csv_layout import Layout
 from appprof.report.csv_rows import RowScanner, line_batches
@@ -49,18 +47,6 @@ def read_ncu_csv(path: Path, decimal_mark: str | None = None) -> Report:
         lost=tuple(scanner.lost),
         messages=tuple(scanner.messages),
     )
-
-
-@contextlib.contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """No collection of cycles meanwhile: none are made, and the search among a million objects doubles the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _source(path: Path, scanner: RowScanner, tables: list[LongTable | WideTable]) -> Source:

@@ -19,7 +19,7 @@ READERS: dict[int, Callable[[Value], Scalar]] = {
     4: lambda value: float(integer(value)),
     5: lambda value: float(integer(value)),
 }
-MEMO_LIMIT, MEMO_BYTES = 200_000, 64
+MEMO_LIMIT, MEMO_BYTES, MEMO_TOTAL_BYTES = 200_000, 1 << 16, 64 << 20
 NANOSECONDS = 1e9
 
 # Base units by what a name says of its counter; the first row that matches. Rollups come behind.
@@ -53,11 +53,12 @@ class Values(msgspec.Struct, frozen=True):
 
 
 class MetricReader:
-    """Reads metric messages; those that are equal to the byte (device attributes, zeros) are read once a file."""
+    """Reads metric messages; those equal to the byte (device attributes, occupancy tables, zeros) once a file."""
 
     def __init__(self, strings: list[str]) -> None:
         self.strings = strings
         self._memo: dict[bytes, Metric] = {}
+        self._memo_bytes = 0
 
     def read(self, messages: Iterable[memoryview]) -> Values:
         found = Values({}, {}, {}, {})
@@ -75,7 +76,8 @@ class MetricReader:
         metric = self._memo.get(key)
         if metric is None:
             metric = read_metric(view)
-            if len(self._memo) < MEMO_LIMIT:
+            self._memo_bytes += len(key)
+            if len(self._memo) < MEMO_LIMIT and self._memo_bytes < MEMO_TOTAL_BYTES:
                 self._memo[key] = metric
         return metric
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from appprof.report.collector import collector_at_rest
 from appprof.report.devices import PREFIX, make_device
 from appprof.report.ncu_container import Container, Result, read_container
 from appprof.report.ncu_metrics import MetricReader, Scalar, Values, unit_of
@@ -46,7 +47,7 @@ def read_ncu_rep(path: Path) -> Report:
 
     Raises ``ErtError`` where nothing is whole.
     """
-    with whole(path) as view:
+    with whole(path) as view, collector_at_rest():
         try:
             container = read_container(view)
             session = read_session(container)

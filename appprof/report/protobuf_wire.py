@@ -38,14 +38,18 @@ def fields(view: memoryview) -> Iterator[tuple[int, Value]]:
     """(field number, value) in the order of the bytes: an int for a varint, bytes for everything else."""
     at, size = 0, len(view)
     while at < size:
-        key, at = varint(view, at)
+        # Numbers of one byte, nearly all there are, without a call.
+        key = view[at]
+        key, at = (key, at + 1) if key < 128 else varint(view, at)
         number, kind = key >> 3, key & 7
         if kind == VARINT:
-            value, at = varint(view, at)
+            value = view[at] if at < size else 128
+            value, at = (value, at + 1) if value < 128 else varint(view, at)
             yield number, value
             continue
         if kind == BYTES:
-            length, at = varint(view, at)
+            length = view[at] if at < size else 128
+            length, at = (length, at + 1) if length < 128 else varint(view, at)
         elif kind in (FIXED64, FIXED32):
             length = 8 if kind == FIXED64 else 4
         else:
