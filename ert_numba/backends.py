@@ -55,7 +55,7 @@ def cpu_backend() -> Backend:
         absent=matrix_units(),
         open_timer=lambda request: CpuTimer(device, topology, request.threads or device.units),
         plan=lambda seconds: Plan(budget_seconds=seconds),
-        budgets=(33.0, 6.5),
+        budgets=(32.0, 6.5),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from ert_numba.catalog.memory_levels import level_order
@@ -14,6 +15,8 @@ from ert_numba.fit.roofs import roof
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Sweep
 from ert_numba.units import capacity, si
+
+UNDISTURBED = 0.9  # share of the FMA limit that a core of one's own exceeds
 
 
 def fit_sweep(sweep: Sweep) -> MachineModel:
@@ -69,8 +72,19 @@ def _doubts(ceilings: dict[str, Ceiling]) -> list[str]:
     ]
     noisy = [row.key for row in ceilings.values() if row.noisy]
     if noisy:
-        notes.append(f"noisy, so that another run may differ: {', '.join(noisy)}")
-    return notes
+        notes.append(f"{len(noisy)} of {len(ceilings)} ceilings are noisy: another run may differ by more than 4 %")
+    return [*notes, *_shared_cores(ceilings.values())]
+
+
+def _shared_cores(ceilings: Iterable[Ceiling]) -> Iterator[str]:
+    """Register-only work that stays far below its limit: someone else runs on these cores."""
+    for row in ceilings:
+        share = row.share_of_limit
+        if row.path == "vector.fma" and row.precision == "fp64" and share is not None and share < UNDISTURBED:
+            yield (
+                f"{row.key} reaches {100 * share:.0f} % of its limit with all its work in registers: someone else uses "
+                "these cores too, and every figure is what they left"
+            )
 
 
 def _contradictions(knees: tuple[Knee, ...]) -> list[str]:

@@ -19,7 +19,7 @@ from ert_numba.kernels.cpu_compile import CompiledKernel, check_count, compile_k
 from ert_numba.kernels.cpu_fma import BY_CEILING, emit_chains
 
 CHAIN = 32  # instructions of the chain in one repetition
-PROBE_SECONDS = 60e-6
+PROBE_SECONDS = 20e-6
 TOLERANCE = 0.03  # a latency must come out as a whole number of cycles within this
 CALIBRATIONS = 5  # tries before the chain is given up
 

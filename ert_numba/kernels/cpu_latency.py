@@ -112,6 +112,7 @@ def _build(point: Point, device: DeviceInfo) -> CpuProgram:
         gold=lambda: verify(kernel),
         size_bytes=size,
         memory_bytes=size + LINE_BYTES,
+        pass_repetitions=max(1, size // LINE_BYTES // STEPS),
         page=str(point.axes["page"]),
         lay_out=lambda memory: lay_ring(memory, size, seed),
     )

@@ -19,9 +19,9 @@ from ert_numba.records import DeviceInfo
 class CpuProgram:
     """A compiled kernel and the memory that one worker gives it.
 
-    ``size_bytes`` is the kernel's third argument, ``memory_bytes`` what it may touch. ``lay_out`` writes into a
-    worker's memory what the kernel needs to find there (the ring of a pointer chase); it returns where to start.
-    Without it the memory holds ordinary numbers.
+    ``size_bytes`` is the kernel's third argument, ``memory_bytes`` what it may touch, all of it in
+    ``pass_repetitions``. ``lay_out`` writes into a worker's memory what the kernel needs to find there (the ring of a
+    pointer chase); it returns where to start. Without it the memory holds ordinary numbers.
     """
 
     kernel: CompiledKernel
@@ -29,6 +29,7 @@ class CpuProgram:
     gold: Callable[[], bool]
     size_bytes: int = 0
     memory_bytes: int = 0
+    pass_repetitions: int = 1
     page: str = "huge"
     remote: bool = False
     lay_out: Callable[[Bytes], int] | None = None

@@ -20,7 +20,7 @@ def gpu_plan(budget_seconds: float) -> Plan:
     rule = Settled(tolerance=0.01, agreeing=3, least=5, most=40)
     return Plan(
         budget_seconds=budget_seconds,
-        visit_seconds=0.0,
+        visit_seconds=0.5,
         visit_repeats=6,
         rounds=6,
         least_visits=1,

@@ -1,4 +1,4 @@
-"""The timed region of a CPU worker as one native call: wait for the start, probe the clock, work, probe again.
+"""The timed region of a CPU worker as one native call: wait for the start, probe the clock, work, and so on.
 
 Python's own overhead and the scheduling of its threads stay outside; all workers read the same monotonic clock.
 """
@@ -48,13 +48,8 @@ def _call(typing_context: Any, function: Any, repetitions: Any, address: Any, si
     return signature, generate
 
 
-@njit(
-    types.float64(
-        types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.int64[::1]
-    ),
-    nogil=True,
-)
-def timed_call(
+@njit(types.float64(*[types.int64] * 9, types.int64[:, ::1]), nogil=True)
+def timed_calls(  # noqa: PLR0917 - a compiled signature has no keywords
     kernel: int,
     repetitions: int,
     address: int,
@@ -62,21 +57,29 @@ def timed_call(
     probe: int,
     probe_repetitions: int,
     start_ns: int,
+    lead_ns: int,
+    period_ns: int,
     marks: Any,
 ) -> float:
-    """Run a kernel between two clock probes; ``marks`` receives six times in ns: both probes' and the work's ends.
+    """Time a kernel ``len(marks) - 1`` times on a schedule that all workers share, with a clock probe around each.
 
-    Returns the kernel's value, so that nothing can be left out.
+    Call k probes at ``start_ns + k x period_ns`` and works from ``lead_ns`` later, or at once where it is late. A row
+    of ``marks`` receives the probe's start and end and the work's start and end in ns; the last row only a probe.
+    Returns the kernels' values, so that nothing can be left out.
     """
-    while _now() < start_ns:
-        pass
-    marks[0] = _now()
-    total = _call(probe, probe_repetitions, 0, 0)
-    marks[1] = _now()
-    marks[2] = marks[1]
-    value = _call(kernel, repetitions, address, size)
-    marks[3] = _now()
-    marks[4] = marks[3]
-    total += _call(probe, probe_repetitions, 0, 0)
-    marks[5] = _now()
-    return value + 0.0 * total
+    total = 0.0
+    last = marks.shape[0] - 1
+    for turn in range(last + 1):
+        begin = start_ns + turn * period_ns
+        while _now() < begin:
+            pass
+        marks[turn, 0] = _now()
+        total += 0.0 * _call(probe, probe_repetitions, 0, 0)
+        marks[turn, 1] = _now()
+        if turn < last:
+            while _now() < begin + lead_ns:
+                pass
+            marks[turn, 2] = _now()
+            total += _call(kernel, repetitions, address, size)
+            marks[turn, 3] = _now()
+    return total

@@ -24,27 +24,25 @@ SERIES = ("curve.", "intensity.")  # keys whose every point counts: no point of 
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How much to measure. ``visit_seconds`` is spent at a point in one round, at least ``visit_repeats`` calls.
+    """How much to measure. A visit makes ``visit_repeats`` calls, or fewer (3 at least) after ``visit_seconds``.
 
-    A call longer than ``costly_seconds`` is made three times a visit, one of ``dear_seconds`` once; such a point goes on
-    after the first round only where it leads its ceiling.
+    A call longer than ``dear_seconds`` is made once a visit. Where calls take ``costly_seconds`` and more, a point goes
+    on after the first round only if it leads its ceiling.
     """
 
     budget_seconds: float
-    visit_seconds: float = 0.02
-    visit_repeats: int = 8
-    rounds: int = 12
-    least_visits: int = 2
+    visit_seconds: float = 0.008
+    visit_repeats: int = 24
+    rounds: int = 30
+    least_visits: int = 4
     costly_seconds: float = 0.02
     dear_seconds: float = 0.2
-    rule: Settled = Settled(tolerance=0.015, agreeing=5, least=10, most=60)
+    rule: Settled = Settled(tolerance=0.015, agreeing=10, least=48, most=400)
     refine_points: int = 14
 
-    def repeats(self, call_seconds: float) -> int:
+    def least_repeats(self, call_seconds: float) -> int:
         """Calls of this length in one visit, at least."""
-        if call_seconds > self.costly_seconds:
-            return 1 if self.dear(call_seconds) else 3
-        return self.visit_repeats
+        return 1 if self.dear(call_seconds) else min(3, self.visit_repeats)
 
     def costly(self, call_seconds: float) -> bool:
         return call_seconds > self.costly_seconds
@@ -156,7 +154,7 @@ def measure(
                 if refusal is not None:
                     outcome.skipped.append(refusal)
             if number == 0 and (curves := _curves(every)):
-                # A second look, some seconds later, before new sizes are put where one look alone may have seen a burst.
+                # A second look, some seconds later: one alone may have seen a burst where no new sizes are needed.
                 active = curves
                 continue
             if number <= 1:
@@ -206,7 +204,7 @@ def _finished(track: Track, plan: Plan) -> bool:
 
 
 def _go_on(tracks: Sequence[Track], plan: Plan) -> list[Track]:
-    """Every point of a series, and of each ceiling those that may still win it; those with the fewest repeats first."""
+    """Every point of a series, and of each ceiling those that may still win it; the least visited first."""
     by_ceiling: dict[str, list[Track]] = {}
     for track in tracks:
         if track.seconds or not track.visits:
@@ -218,7 +216,7 @@ def _go_on(tracks: Sequence[Track], plan: Plan) -> list[Track]:
         else:
             costly = any(plan.costly(min(track.seconds)) for track in rivals)
             chosen += [rivals[index] for index in contenders([track.rate() for track in rivals], costly)]
-    return sorted(chosen, key=lambda track: len(track.seconds))
+    return sorted(chosen, key=lambda track: track.visits)
 
 
 def _curves(tracks: Sequence[Track]) -> list[Track]:
@@ -270,7 +268,8 @@ def _repeat(track: Track, bench: Bench, plan: Plan) -> None:
         track.seconds.append(timing.seconds)
         if timing.clock_hz is not None:
             track.clocks.append(timing.clock_hz)
-        at_leisure = plan.dear(track.open_seconds) and not plan.costly(timing.seconds)
-        wanted = plan.repeats(timing.seconds) * (4 if at_leisure else 1)
-        if repeat + 1 >= wanted and time.monotonic() - began >= plan.visit_seconds:
+        at_leisure = 4 if plan.dear(track.open_seconds) and not plan.costly(timing.seconds) else 1
+        over = time.monotonic() - began >= plan.visit_seconds * at_leisure
+        least, most = plan.least_repeats(timing.seconds), plan.visit_repeats * at_leisure
+        if repeat + 1 >= most or (over and repeat + 1 >= least):
             return

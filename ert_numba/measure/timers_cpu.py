@@ -13,16 +13,19 @@ import numpy.typing as npt
 
 from ert_numba.device.topology import Topology
 from ert_numba.errors import ErtError
-from ert_numba.kernels.cpu_clock import ClockProbe, make_probe
+from ert_numba.kernels.cpu_clock import PROBE_SECONDS, ClockProbe, make_probe
 from ert_numba.kernels.cpu_program import CpuProgram, host_isa
 from ert_numba.kernels.spec import KernelSpec
-from ert_numba.measure.native import timed_call
+from ert_numba.measure.native import timed_calls
 from ert_numba.measure.team import Team, Worker
 from ert_numba.measure.timers import Timing
 from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 from ert_numba.units import capacity
 
-CALL_SECONDS = 1.5e-3  # long against the skew of the workers' starts (some 10 us), short against a neighbour's burst
+CALL_SECONDS = 150e-6  # long against the clock's resolution and the workers' skew (below 1 us), short against bursts
+BATCH_SECONDS, MOST_CALLS = 4e-3, 24
+WARM_BYTES = 16 * 1024 * 1024  # a set up to this size is brought into the caches before it is timed
+SLACK = 1.4  # of a schedule: how much slower than expected a probe or a call may be without delaying the next
 WARM_SECONDS, WARM_CALL, WARM_AGREEING, WARM_TOLERANCE = 1.0, 100, 6, 1.01
 START_NS, START_NS_PER_WORKER = 60_000, 30_000  # how far ahead a common start is set: a thread's wake-up
 
@@ -40,17 +43,21 @@ class CpuBench:
     code: str
     verified: bool | None
     conditions: dict[str, AxisValue] = field(default_factory=dict)
-    first: Timing | None = None  # of the calibration, where that was a whole call already
+    call_seconds: float = 0.0  # as the calibration saw it
+    ready: list[Timing] = field(default_factory=list)  # timed, and not asked for yet
 
-    def marks(self, repetitions: int) -> npt.NDArray[np.int64]:
-        """One row a worker of the six times that ``timed_call`` takes."""
-        marks = np.zeros((len(self.addresses), 6), np.int64)
-        start_ns = time.monotonic_ns() + START_NS + START_NS_PER_WORKER * len(self.addresses)
+    def batch(self, repetitions: int, calls: int) -> list[Timing]:
+        """Time ``calls`` calls on one schedule of all workers, without a return to Python between them."""
+        workers = len(self.addresses)
+        marks = np.zeros((workers, calls + 1, 4), np.int64)
+        lead_ns = int(PROBE_SECONDS * 1e9 * SLACK)
+        period_ns = lead_ns + int(self.call_seconds * 1e9 * SLACK)
+        start_ns = time.monotonic_ns() + START_NS + START_NS_PER_WORKER * workers
         program, probe = self.program, self.probe
 
         def call(worker: Worker) -> float:
             return float(
-                timed_call(
+                timed_calls(
                     program.kernel.address,
                     repetitions,
                     self.addresses[worker.index],
@@ -58,25 +65,30 @@ class CpuBench:
                     probe.kernel.address,
                     probe.repetitions,
                     start_ns,
+                    lead_ns,
+                    period_ns,
                     marks[worker.index],
                 )
             )
 
-        self.team.run(call, len(self.addresses))
-        return marks
+        self.team.run(call, workers)
+        return self._timings(marks)
 
     def once(self) -> Timing:
-        if self.first is not None:
-            timing, self.first = self.first, None
-            return timing
-        return self.timing(self.marks(self.repetitions))
+        if not self.ready:
+            # Short calls find the gaps between a neighbour's bursts; in one batch they cost no more than a long one.
+            calls = min(MOST_CALLS, max(1, int(BATCH_SECONDS / self.call_seconds)))
+            self.ready = self.batch(self.repetitions, calls)[::-1]
+        return self.ready.pop()
 
-    def timing(self, marks: npt.NDArray[np.int64]) -> Timing:
-        """From the first worker's start to the last one's end; the mean of the cores' clocks."""
-        seconds = float(marks[:, 3].max() - marks[:, 2].min()) * 1e-9
-        # A probe can only be slowed from outside (interrupts, steal): the faster one of the two tells the clock.
-        fastest = np.minimum(marks[:, 1] - marks[:, 0], marks[:, 5] - marks[:, 4])
-        return Timing(seconds, float(np.mean([self.probe.clock_hz(int(ns)) for ns in fastest])))
+    def _timings(self, marks: npt.NDArray[np.int64]) -> list[Timing]:
+        """Per call: from the first worker's start to the last one's end, and the mean of the cores' clocks."""
+        seconds = (marks[:, :-1, 3].max(axis=0) - marks[:, :-1, 2].min(axis=0)) * 1e-9
+        probes = marks[:, :, 1] - marks[:, :, 0]
+        # A probe can only be slowed from outside (interrupts, steal): the faster one beside a call tells its clock.
+        fastest = np.minimum(probes[:, :-1], probes[:, 1:])
+        clocks = np.mean(self.probe.repetitions * self.probe.cycles / (fastest * 1e-9), axis=0)
+        return [Timing(round(float(s), 9), float(round(c, -4))) for s, c in zip(seconds, clocks, strict=True)]
 
 
 class CpuTimer:
@@ -116,7 +128,10 @@ class CpuTimer:
         addresses = self.team.run(lambda worker: program.prepare(worker.arena, self._elsewhere(worker)), workers)
         verified = self.team.run(lambda worker: program.check(0), 1)[0]
         bench = CpuBench(self.team, self.probe, program, addresses, 1, spec.work(point), program.code, verified)
+        if 0 < program.memory_bytes <= WARM_BYTES:
+            bench.batch(program.pass_repetitions, 1)  # else the first short calls would find the set in memory
         chosen = repetitions or self._repetitions(bench)
+        bench.call_seconds = bench.call_seconds or bench.batch(chosen, 1)[0].seconds
         once = spec.work(point)
         bench.repetitions = chosen
         bench.work = Work(
@@ -146,14 +161,16 @@ class CpuTimer:
         """Repetitions in one call, so that it lasts CALL_SECONDS: more until a call is long enough to extrapolate."""
         count = 1
         while True:
-            marks = bench.marks(count)
-            seconds = float((marks[:, 3] - marks[:, 2]).max()) * 1e-9
-            if seconds >= CALL_SECONDS:
-                bench.first = bench.timing(marks)
+            first = bench.batch(count, 1)
+            bench.call_seconds = first[0].seconds
+            if bench.call_seconds >= CALL_SECONDS:
+                bench.ready = first
                 return count
-            if seconds >= CALL_SECONDS / 10:
-                return max(count, round(count * CALL_SECONDS / seconds))
-            count *= 4 if seconds > CALL_SECONDS / 100 else 32
+            if bench.call_seconds >= CALL_SECONDS / 10:
+                wanted = max(count, round(count * CALL_SECONDS / bench.call_seconds))
+                bench.call_seconds *= wanted / count
+                return wanted
+            count *= 4 if bench.call_seconds > CALL_SECONDS / 100 else 32
 
     def _elsewhere(self, worker: Worker) -> Callable[[Callable[[], None]], None] | None:
         """Runs a first touch on a processor of another memory node, then comes home."""

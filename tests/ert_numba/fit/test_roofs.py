@@ -105,7 +105,13 @@ def test_noise_flags_carry_over():
     quiet, noisy = compute("fp64.vector.fma", 90e9), compute("fp32.vector.fma", 180e9, noisy=True)
     model = fit_sweep(sweep(quiet, noisy))
     assert {roof.key: roof.noisy for roof in model.ceilings} == {"fp64.vector.fma": False, "fp32.vector.fma": True}
-    assert any("fp32.vector.fma" in note for note in model.notes)
+    assert any("1 of 2 ceilings are noisy" in note for note in model.notes)
+
+
+@pytest.mark.parametrize(("share", "noted"), [(0.7, True), (0.97, False)])
+def test_cores_that_someone_else_uses_too_are_noted(share, noted):
+    model = fit_sweep(sweep(compute("fp64.vector.fma", share * 2 * LIMIT)))
+    assert any("someone else uses these cores" in note for note in model.notes) is noted
 
 
 @pytest.mark.parametrize("key", ["fp64.vector.fma", "L1.read", "L1.latency", "launch.plain"])
