@@ -81,14 +81,15 @@ def check_sass(sass: str, declared: Declared) -> str:
 
 
 def disassemble(cubin: bytes) -> str | None:
-    """SASS by nvdisasm, from its wheel or the PATH; None where there is none."""
+    """SASS by nvdisasm, from its wheel or the PATH; None where there is none that reads the architecture."""
     program = _nvdisasm()
     if program is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin)
-        return subprocess.run([program, "-c", str(path)], capture_output=True, text=True, check=True).stdout
+        done = subprocess.run([program, "-c", str(path)], capture_output=True, text=True, check=False)
+        return done.stdout if done.returncode == 0 else None
 
 
 def _nvdisasm() -> str | None:

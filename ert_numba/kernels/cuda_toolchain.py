@@ -22,7 +22,8 @@ import msgspec
 from ert_numba.errors import ErtError
 from ert_numba.kernels.cuda_code import Declared, check_ptx, check_sass, disassemble
 
-_PACKAGES = ("numba", "numba-cuda", "llvmlite", "cuda-bindings", "nvidia-nvvm", "nvidia-nvvm-cu12", "nvidia-nvjitlink")
+_PACKAGES = ("numba", "numba-cuda", "llvmlite", "cuda-bindings")
+_LIBRARIES = ("nvvm", "nvJitLink")
 Parameter = int | float | str | bool
 
 
@@ -94,7 +95,7 @@ def _build(recipe: Recipe, capability: tuple[int, int], architecture: str) -> Co
     found = [check_ptx(ptx, declared) for declared in recipe.declared]
     sass = disassemble(cubin)
     if sass is None:
-        found.append("SASS unchecked: no nvdisasm")
+        found.append("SASS unchecked: no nvdisasm that reads it")
     else:
         found += [check_sass(sass, declared) for declared in recipe.declared if declared.sass]
     return Compiled(
@@ -143,14 +144,28 @@ _LINK_REMEDY = "nvidia-nvjitlink must be as new as nvidia-nvvm: `pip install -U 
 
 @functools.cache
 def tool_versions() -> dict[str, str]:
-    """Versions of everything between Python source and cubin; a package that is not there is left out."""
-    versions = {}
+    """What stands between Python source and cubin: packages by version, NVIDIA's libraries by size and time of file.
+
+    The libraries may be a wheel's or a toolkit's, and tell no version finer than CUDA's own.
+    """
+    versions = {name: _identity(name) for name in _LIBRARIES}
     for name in _PACKAGES:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
     return versions
+
+
+def _identity(library: str) -> str:
+    from cuda import pathfinder
+
+    try:
+        path = pathfinder.load_nvidia_dynamic_lib(library).abs_path
+    except (pathfinder.DynamicLibNotFoundError, RuntimeError):
+        return "not found"
+    found = Path(path or "").stat() if path else None
+    return f"{found.st_size} {found.st_mtime_ns}" if found else "unknown file"
 
 
 @functools.cache

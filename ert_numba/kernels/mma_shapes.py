@@ -34,10 +34,12 @@ class MmaShape(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[int, int] = (99, 0)
     emulated: dict[str, tuple[str, int]] = {}  # "9.0": (SASS pattern, instructions for one mma)
     tiles: int = 16
+    quads: int = 1  # products of one warp's instruction: Volta's shape is done by each of four quarter warps
 
     @property
     def operations(self) -> int:
-        return 2 * self.m * self.n * self.k
+        """FLOP or OP of one warp's instruction."""
+        return 2 * self.m * self.n * self.k * self.quads
 
     def supports(self, capability: tuple[int, int]) -> bool:
         return self.at_least <= capability < self.before
@@ -51,6 +53,11 @@ _S8_ONE = 0x01010101
 _FP8_AS_FP16 = dict.fromkeys(("9.0", "10.0", "10.3", "11.0"), ("HMMA", 2))
 
 MMA_SHAPES: tuple[MmaShape, ...] = (
+    # Volta's shape compiles later too, to no Tensor Core instruction at all. No nvdisasm of today reads sm_70.
+    MmaShape(key="fp16.tensor.mma.sync", precision="fp16", m=8, n=8, k=4, a=2, b=2, c=8, one=_FP16_ONE, sass="",
+             ptx="m8n8k4.row.col.f32.f16.f16.f32", at_least=(7, 0), before=(7, 5), tiles=8, quads=4),
+    MmaShape(key="fp16.tensor.mma.sync.acc16", precision="fp16", m=8, n=8, k=4, a=2, b=2, c=4, one=_FP16_ONE, sass="",
+             kind="b32", ptx="m8n8k4.row.col.f16.f16.f16.f16", at_least=(7, 0), before=(7, 5), tiles=8, quads=4),
     MmaShape(key="fp16.tensor.mma.sync", precision="fp16", m=16, n=8, k=8, a=2, b=1, c=4, one=_FP16_ONE, sass="HMMA",
              ptx="m16n8k8.row.col.f32.f16.f16.f32", at_least=(7, 5), before=(8, 0)),
     MmaShape(key="fp16.tensor.mma.sync", precision="fp16", m=16, n=8, k=16, a=4, b=2, c=4, one=_FP16_ONE, sass="HMMA",

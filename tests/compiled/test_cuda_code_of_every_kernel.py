@@ -120,6 +120,21 @@ def test_fp8_by_mma_sync_is_named_emulated_where_it_is() -> None:
     assert fp8.emulation((8, 9)) is None
 
 
+def test_one_shape_of_a_key_at_every_architecture() -> None:
+    from ert_numba.kernels.mma_shapes import MMA_SHAPES
+
+    for capability in ((7, 0), *ARCHITECTURES, (8, 6), (10, 3), (12, 0)):
+        keys = [row.key for row in MMA_SHAPES if row.supports(capability)]
+        assert len(keys) == len(set(keys))
+        assert "fp16.tensor.mma.sync" in keys
+
+
+def test_voltas_instruction_is_2048_flop_a_warp() -> None:
+    from ert_numba.kernels.mma_shapes import MMA_SHAPES
+
+    assert {row.operations for row in MMA_SHAPES if row.supports((7, 0))} == {2048}
+
+
 def test_fill_kernel_stores_sixteen_bytes() -> None:
     assert "st.global.v4.u32" in cuda_toolchain.compile_recipe(cuda_fill.RECIPE, (9, 0)).ptx
 
