@@ -164,8 +164,8 @@ class CpuTimer:
         while True:
             calls = bench.batch(count, 1)
             if calls[0].seconds >= CALL_SECONDS / 10:
-                # One burst would settle for a call that does next to nothing, for the whole sweep: look again, each time
-                # with a new start, since a worker that was late stays late for a whole batch.
+                # One burst would settle for a call that does next to nothing, for the whole sweep: look again, each
+                # time with a new start, since a worker that was late stays late for a whole batch.
                 again = next(more for below, more in LOOK_AGAIN if calls[0].seconds < below)
                 calls += [bench.batch(count, 1)[0] for _ in range(again)]
             bench.call_seconds = min(call.seconds for call in calls)
