@@ -20,6 +20,7 @@ class Core(msgspec.Struct, frozen=True, kw_only=True):
     family: int
     models: tuple[int, ...]
     fma_bits: int
+    bf16_bits: int | None = None  # BF16 dot products; None: not stated
     plain_bits: int
     load_bits: int
     store_bits: int
@@ -113,6 +114,7 @@ CORES: tuple[Core, ...] = (
         family=25,
         models=(0x10, 0x11, 0x18, 0x60, 0x61, 0x70, 0x74, 0x75, 0x78, 0xA0),
         fma_bits=512,
+        bf16_bits=512,
         plain_bits=1024,
         load_bits=512,
         store_bits=256,

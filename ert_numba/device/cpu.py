@@ -122,19 +122,21 @@ def limits_of(vendor: str, family: int, model: int, isa: VectorIsa) -> tuple[Lim
     core = core_of(vendor, family, model)
     if core is not None:
         fma, plain, load, store = core.fma_bits, core.plain_bits, core.load_bits, core.store_bits
+        bf16 = core.bf16_bits
         source = f"{core.name}: {core.source}"
     else:
         width = PIPES[isa.machine] * isa.bits
         fma, plain, load, store = width, 2 * width, 2 * width, width
+        bf16 = width
         source = f"no core known exceeds it with {isa.label}; this processor is in no table"
     load_bytes, store_bytes = load / 8, store / 8
-    per_cycle = {
+    per_cycle: dict[str, float | None] = {
         "fp64.vector.fma": 2 * fma / 64,
         "fp32.vector.fma": 2 * fma / 32,
         "fp16.vector.fma": 2 * fma / 16,
         "fp64.vector.add": plain / 64,
         "fp32.vector.add": plain / 32,
-        "bf16.vector.dot": 2 * fma / 16,
+        "bf16.vector.dot": 2 * bf16 / 16 if bf16 else None,
         "int8.vector.dot": 2 * fma / 8,
         "L1.read": load_bytes,
         "L1.write": store_bytes,
@@ -145,7 +147,7 @@ def limits_of(vendor: str, family: int, model: int, isa: VectorIsa) -> tuple[Lim
     }
     if not isa.has_fma:
         per_cycle = {key: value for key, value in per_cycle.items() if not key.endswith((".fma", ".dot"))}
-    return tuple(Limit(key=key, per_cycle=value, source=source) for key, value in per_cycle.items())
+    return tuple(Limit(key=key, per_cycle=value, source=source) for key, value in per_cycle.items() if value)
 
 
 def _properties(flags: dict[str, str], isa: VectorIsa) -> dict[str, str]:

@@ -8,7 +8,7 @@ take one cycle each on every core.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import msgspec
 from llvmlite import ir
@@ -21,6 +21,7 @@ from ert_numba.kernels.cpu_fma import BY_CEILING, emit_chains
 CHAIN = 32  # instructions of the chain in one repetition
 PROBE_SECONDS = 20e-6
 TOLERANCE = 0.03  # a latency must come out as a whole number of cycles within this
+EXPECTED_LATENCY = 4  # of a vector FMA in cycles, nearly everywhere
 CALIBRATIONS = 5  # tries before the chain is given up
 
 
@@ -51,11 +52,14 @@ def emit_additions(builder: ir.IRBuilder, repetitions: ir.Value, address: ir.Val
     return builder.sitofp(builder.load(slot), vir.DOUBLE)
 
 
-def _fastest(kernels: Sequence[CompiledKernel], repetitions: int, rounds: int = 60) -> list[float]:
-    """Seconds per repetition of each, in turns, so that a busy neighbour slows all of them or none."""
+def _fastest(kernels: Mapping[CompiledKernel, int], rounds: int = 60) -> list[float]:
+    """Seconds per repetition of each, in turns, so that a busy neighbour slows all of them or none.
+
+    The repetitions are chosen so that the calls last alike: what calling costs then weighs alike too.
+    """
     best = [float("inf")] * len(kernels)
     for _ in range(rounds):
-        for index, kernel in enumerate(kernels):
+        for index, (kernel, repetitions) in enumerate(kernels.items()):
             start = time.perf_counter()
             kernel(repetitions)
             best[index] = min(best[index], (time.perf_counter() - start) / repetitions)
@@ -69,7 +73,7 @@ def make_probe(isa: VectorIsa) -> ClockProbe:
     check_count("chain", operation.pattern(isa), chain.assembly, CHAIN)
     additions = compile_kernel(emit_additions)
     for _ in range(CALIBRATIONS):
-        chained, added = _fastest((chain, additions), 1000)
+        chained, added = _fastest({chain: 1000, additions: 1000 * EXPECTED_LATENCY})
         latency = round(chained / added)
         trusted = latency >= 1 and abs(chained / added - latency) <= TOLERANCE * latency
         if trusted:

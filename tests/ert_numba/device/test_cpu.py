@@ -195,7 +195,7 @@ def test_an_unknown_processor_is_in_no_row():
     ("vendor", "family", "model", "isa", "expected"),
     [
         ("GenuineIntel", 6, 0xCF, "avx512", {"fp64.vector.fma": 32, "fp32.vector.fma": 64, "int8.vector.dot": 256,
-            "bf16.vector.dot": 128, "fp64.vector.add": 16, "L1.read": 128, "L1.write": 64}),
+            "bf16.vector.dot": None, "fp64.vector.add": 16, "L1.read": 128, "L1.write": 64}),
         ("AuthenticAMD", 25, 0x11, "avx512", {"fp64.vector.fma": 16, "fp32.vector.fma": 32, "int8.vector.dot": 128,
             "bf16.vector.dot": 64, "fp64.vector.add": 16, "L1.read": 64, "L1.write": 32}),
         ("GenuineIntel", 6, 0x3F, "avx2", {"fp64.vector.fma": 16, "L1.read": 64, "L1.write": 32, "L1.copy": 64,
@@ -206,7 +206,7 @@ def test_an_unknown_processor_is_in_no_row():
 )  # fmt: skip
 def test_limits_a_cycle_and_core(vendor, family, model, isa, expected):
     rows = {row.key: row.per_cycle for row in limits_of(vendor, family, model, BY_KEY[isa])}
-    assert {key: rows[key] for key in expected} == expected
+    assert {key: rows.get(key) for key in expected} == expected
 
 
 @pytest.mark.parametrize("isa", VECTOR_ISAS, ids=lambda row: row.key)
@@ -215,7 +215,8 @@ def test_every_arithmetic_ceiling_of_the_kernels_has_a_limit(isa, core):
     vendor, family, model = (core.vendor, core.family, core.models[0]) if core else ("nobody", 0, 0)
     rows = {row.key: row for row in limits_of(vendor, family, model, isa)}
     for operation in OPERATIONS:
-        if isa.key in operation.features:
+        unstated = core and operation.precision == "bf16" and core.bf16_bits is None
+        if isa.key in operation.features and not unstated:
             limit = rows[operation.ceiling].per_cycle
             assert limit >= 2 * isa.bits // operation.operand_bits or core, "at least one instruction a cycle"
     assert {parse_ceiling(key).limit_key for key in rows} == set(rows)
