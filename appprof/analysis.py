@@ -9,7 +9,7 @@ import msgspec
 from appprof.application import ApplicationModel, Cell
 from appprof.collect_command import command_for
 from appprof.diagnosis import Diagnosis, diagnose
-from appprof.grouping import summarise, summary
+from appprof.grouping import several, summarise, summary
 from appprof.roofline import Placed, place, roofs_used
 from appprof.roofs import Roof, RoofBook, make_roofs
 from appprof.sentences import Told
@@ -61,13 +61,13 @@ def analyse(model: ApplicationModel, machine: MachineModel | None = None, force:
     launch = book.launch_seconds
     told = Told(launch_seconds=launch[0] if launch else None, path_roofs={roof.key: roof.value for roof in roofs})
     short = unique_short_names(row.name for row in kernels)
-    groups = {by: summarise(placed, by) for by in GROUPS}
+    total = model.seconds
     return Analysis(
         model=model,
         book=book,
         whole=whole,
-        kernels=tuple(diagnose(row, short[row.name], model.seconds, told) for row in kernels),
-        groups={by: rows for by, rows in groups.items() if len(rows) > 1 or by == "precision"},
+        kernels=tuple(diagnose(row, short[row.name], total, told) for row in kernels),
+        groups={by: summarise(placed, by) for by in GROUPS if by == "precision" or several(model.cells, by)},
         coverage=cover(model.cells),
         roofs=roofs,
         used_roofs=tuple(used),
@@ -101,7 +101,7 @@ def all_roofs(book: RoofBook, clocks: dict[str, float], placed: Iterable[Placed]
         for row in (book.machine.roofs("compute") if book.machine else ())
         if row.path in ("vector.fma", "tensor.mma.sync", "tensor.wgmma", "tensor.tcgen05")
     )
-    for key in (peak.key for peak in book.peaks if not peak.sparse and peak.unit == "sm"):
+    for key in (peak.key for peak in book.reported.values() if not peak.sparse and peak.unit == "sm"):
         precision, _, path = key.partition(".")
         paths.setdefault((precision, path, False))
     found = [book.bandwidth(name, clocks) for name in drawn]

@@ -35,6 +35,11 @@ GROUPINGS: dict[str, Callable[[Cell], str]] = {
 }
 
 
+def several(cells: Iterable[Cell], by: str) -> bool:
+    """Whether a key tells cells apart at all."""
+    return len({GROUPINGS[by](cell) for cell in cells}) > 1
+
+
 def summarise(placed: Iterable[Placed], by: str) -> tuple[Summary, ...]:
     """Groups by a key of ``GROUPINGS``, the longest in time first; those without a time last."""
     groups: dict[str, list[Placed]] = {}

@@ -7,15 +7,16 @@ report's device attributes. Physical limits are kept apart from all of these, si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
 from appprof.application import ApplicationModel, Chip
 from appprof.counts.peaks import Peak
 from appprof.metrics import BYTE_DEFINITIONS
+from appprof.roof_index import highest, index_ceilings, path_keys, peak_keys
 from appprof.same_gpu import check_same_gpu
-from ert_numba.catalog.gpus import Gpu, gpu_of, largest_of
+from ert_numba.catalog.gpus import Gpu, Rate, gpu_of, largest_of
 from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.units import si
 
@@ -28,8 +29,6 @@ SOURCE_WORDS = {
 # Levels whose bandwidth follows the SM clock; L2 and device memory have clocks of their own.
 SM_CLOCKED = ("SHARED", "L1")
 _CATALOGUE_BYTES = {"SHARED": "SHARED.read", "L1": "L1.read"}
-# Formats that the machine model measures in variants, and counters do not tell apart.
-_FAMILIES = {"fp8": ("fp8_e4m3", "fp8_e5m2")}
 TRANSFERS_PER_CLOCK = 2
 _LIMIT_WORDS = {
     MACHINE: "the physical limit in the machine model",
@@ -66,8 +65,10 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that roofs of one profile can be made of. ``notes`` are for the page."""
 
     chip: Chip
-    peaks: tuple[Peak, ...]
     machine: MachineModel | None
+    ceilings: dict[str, Ceiling]  # the fastest by the key of a path or by level and access
+    reported: dict[str, Peak]  # the highest by the key of a path or a byte definition
+    rates: dict[str, Rate]  # the catalogue's highest by the key of a path or by level and access
     gpu: Gpu | None
     assumed: bool
     notes: tuple[str, ...]
@@ -75,11 +76,11 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
     def compute(self, precision: str, path: str, sparse: bool, clocks: Clocks) -> Roof | None:
         """The roof of a path; of ``tensor`` alone, whose instruction is not known, the fastest instruction's."""
         key, unit = f"{precision}.{path}" + (".sparse" if sparse else ""), _unit(precision)
-        measured = _fastest(_paths(self.machine, precision, path, sparse))
+        measured = self.ceilings.get(key)
         return _best(
             None if measured is None else _scaled(key, measured, clocks, by_sm_clock=True),
-            self._reported(key, unit, lambda row: _same_path(row, precision, path, sparse), clocks),
-            None if sparse else self._catalogued(key, unit, lambda name: _rate_is_of(name, precision, path), clocks),
+            self._reported(key, unit, clocks),
+            self._catalogued(key, unit, key, clocks),
         )
 
     def unfused(self, precision: str, clocks: Clocks) -> float | None:
@@ -91,10 +92,10 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
     def bandwidth(self, definition: str, clocks: Clocks) -> Roof | None:
         """The roof of the bytes of one definition; None where nothing measures the same bytes."""
         level = BYTE_DEFINITIONS[definition].level
-        measured = _fastest(_accesses(self.machine, BYTE_DEFINITIONS[definition].machine_roof))
+        measured = self.ceilings.get(BYTE_DEFINITIONS[definition].machine_roof)
         return _best(
             None if measured is None else _scaled(definition, measured, clocks, by_sm_clock=level in SM_CLOCKED),
-            self._reported(definition, "B/s", lambda row: row.key == definition, clocks),
+            self._reported(definition, "B/s", clocks),
             self._theory_of_level(definition, level, clocks),
         )
 
@@ -105,8 +106,8 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
         best = min(rows, key=lambda row: row.value, default=None)
         return None if best is None else (best.value, best.key)
 
-    def _reported(self, key: str, unit: str, wanted: Callable[[Peak], bool], clocks: Clocks) -> Roof | None:
-        row = max((row for row in self.peaks if wanted(row)), key=lambda row: row.per_second, default=None)
+    def _reported(self, key: str, unit: str, clocks: Clocks) -> Roof | None:
+        row = self.reported.get(key)
         if row is None:
             return None
         value = row.per_cycle * clocks.get(row.unit, row.clock_hz)
@@ -116,15 +117,13 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
             at_maximum=row.per_cycle * fastest if fastest else None,
         )  # fmt: skip
 
-    def _catalogued(self, key: str, unit: str, wanted: Callable[[str], bool], clocks: Clocks) -> Roof | None:
-        gpu = self.gpu
-        rates = [rate for rate in gpu.rates if wanted(rate.key)] if gpu is not None else []
+    def _catalogued(self, key: str, unit: str, rate_key: str, clocks: Clocks) -> Roof | None:
+        gpu, rate = self.gpu, self.rates.get(rate_key)
         sms = self.chip.sm_count or (gpu.sm_count if gpu else None)
         fastest = self.chip.maximum_sm_clock_hz or (gpu.maximum_clock_hz if gpu else None)
         clock = clocks.get("sm", fastest)
-        if not rates or not sms or not clock or gpu is None:
+        if rate is None or not sms or not clock or gpu is None:
             return None
-        rate = max(rates, key=lambda row: row.per_cycle)
         value = rate.per_cycle * sms * clock
         return Roof(
             key=key, value=value, high=value, source=CATALOGUE, unit=unit, limit=value,
@@ -136,7 +135,7 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
     def _theory_of_level(self, definition: str, level: str, clocks: Clocks) -> Roof | None:
         rate = _CATALOGUE_BYTES.get(level)
         if rate is not None:
-            return self._catalogued(definition, "B/s", lambda name: name == rate, clocks)
+            return self._catalogued(definition, "B/s", rate, clocks)
         value, name, note = None, "", ""
         if level == "DRAM" and self.chip.memory_bus_bits and self.chip.maximum_memory_clock_hz:
             bus, clock = self.chip.memory_bus_bits, self.chip.maximum_memory_clock_hz
@@ -174,7 +173,12 @@ def make_roofs(model: ApplicationModel, machine: MachineModel | None = None, for
             f"capability, {gpu.product}, {chip.sm_count or gpu.sm_count} SMs at "
             f"{si(chip.maximum_sm_clock_hz or gpu.maximum_clock_hz or 0.0, 'Hz', 4)}."
         )
-    return RoofBook(chip=chip, peaks=model.peaks, machine=machine, gpu=gpu, assumed=assumed, notes=tuple(notes))
+    return RoofBook(
+        chip=chip, machine=machine, gpu=gpu, assumed=assumed, notes=tuple(notes), ceilings=index_ceilings(machine),
+        reported=highest(((key, row) for row in model.peaks for key in peak_keys(row)), lambda row: row.per_second),
+        rates=highest(((key, row) for row in (gpu.rates if gpu else ()) for key in path_keys(row.key)),
+                       lambda row: row.per_cycle),
+    )  # fmt: skip
 
 
 def _best(*found: Roof | None) -> Roof | None:
@@ -206,45 +210,6 @@ def _scaled(key: str, row: Ceiling, clocks: Clocks, by_sm_clock: bool) -> Roof:
         key=key, value=moved * factor, high=row.high * row.traffic_ratio * factor, source=MACHINE, name=row.key,
         unit=row.unit, note=note, limit=limit, at_maximum=moved if factor != 1.0 else None,
     )  # fmt: skip
-
-
-def _fastest(rows: Iterable[Ceiling]) -> Ceiling | None:
-    return max(rows, key=lambda row: row.value, default=None)
-
-
-def _paths(machine: MachineModel | None, precision: str, path: str, sparse: bool) -> list[Ceiling]:
-    rows = machine.roofs("compute") if machine is not None else ()
-    return [
-        row for row in rows
-        if row.precision in (precision, *_FAMILIES.get(precision, ())) and row.sparse == sparse
-        and _path_is_of(row.path or "", path)
-    ]  # fmt: skip
-
-
-def _path_is_of(own: str, wanted: str) -> bool:
-    """``vector`` is the roof of fused work; accumulation in FP16 is a variant of an instruction's path."""
-    if wanted == "vector":
-        return own == "vector.fma"
-    if wanted == "tensor":
-        return own.startswith("tensor.")
-    return own in (wanted, f"{wanted}.acc16")
-
-
-def _accesses(machine: MachineModel | None, roof: str) -> list[Ceiling]:
-    level, _, access = roof.partition(".")
-    rows = machine.roofs("bandwidth") if machine is not None and roof else ()
-    return [row for row in rows if row.level == level and row.access == access]
-
-
-def _same_path(row: Peak, precision: str, path: str, sparse: bool) -> bool:
-    own, _, own_path = row.key.partition(".")
-    whole = path == "tensor" and own_path.startswith("tensor")
-    return own == precision and row.sparse == sparse and (own_path == path or whole)
-
-
-def _rate_is_of(key: str, precision: str, path: str) -> bool:
-    own, _, own_path = key.partition(".")
-    return own in (precision, *_FAMILIES.get(precision, ())) and _path_is_of(own_path, path)
 
 
 def _unit(precision: str) -> str:
