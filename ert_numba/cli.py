@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ert_numba.errors import ErtError
+from ert_numba.errors import ErtError, showable
 
 if TYPE_CHECKING:
     import msgspec
@@ -74,14 +74,14 @@ def command(function: Command) -> Command:
 
 
 def note(text: str) -> None:
-    """To stderr, as it stands: a path or a device name is no markup."""
-    print(text, file=sys.stderr)
+    """To stderr: a path or a device name is no markup, and what comes out of a file commands no terminal."""
+    print(showable(text), file=sys.stderr)
 
 
 def show_tables(tables: Iterator[Any]) -> None:
     from rich.console import Console
 
-    console = Console()
+    console = Console(markup=False)
     for table in tables:
         console.print(table)
         console.print()

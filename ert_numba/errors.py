@@ -13,13 +13,13 @@ class ErtError(Exception):
     def __init__(self, asked: str, found: str, remedy: str) -> None:
         # All three go to Exception, so that the error survives pickling from a worker process.
         super().__init__(asked, found, remedy)
-        self.asked, self.found, self.remedy = map(_showable, (asked, found, remedy))
+        self.asked, self.found, self.remedy = map(showable, (asked, found, remedy))
 
     def __str__(self) -> str:
         return f"{self.asked}: {self.found}. {self.remedy}"
 
 
-def _showable(text: str) -> str:
+def showable(text: str) -> str:
     """What may come out of a hostile file: no control characters for the terminal, and no end of it."""
     shown = "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text[:_LONGEST])
     return shown + (" ..." if len(text) > _LONGEST else "")

@@ -10,6 +10,7 @@ from rich.text import Text
 from ert_numba.catalog.memory_levels import BY_KEY as LEVELS
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.compare import Change, Comparison, Figure
+from ert_numba.errors import showable
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Point, Skipped
 from ert_numba.units import capacity, si
@@ -79,12 +80,12 @@ def ceiling_name(row: Ceiling, device: DeviceInfo) -> str:
         name = f"{level.label if level else row.level} {(row.access or row.kind).replace('_nt', ', non-temporal')}"
     else:
         name = row.key
-    return ", ".join(filter(None, (name, row.variant, "2:4 sparse" if row.sparse else "")))
+    return showable(", ".join(filter(None, (name, row.variant, "2:4 sparse" if row.sparse else ""))))
 
 
 def scope_name(scope: str) -> str:
     """What a name gains where the figure is not that of the whole device."""
-    return {"all": "", "core": ", one core", "socket": ", one socket"}.get(scope, f", {scope}")
+    return {"all": "", "core": ", one core", "socket": ", one socket"}.get(scope, f", {showable(scope)}")
 
 
 def _flags(row: Ceiling) -> Text:
@@ -108,13 +109,13 @@ def _knees(knees: Sequence[Knee], device: DeviceInfo) -> Table:
     for row in knees:
         verdict = {None: Text(""), True: Text("agrees", "green"), False: Text("differs", "yellow")}[row.agrees]
         table.add_row(
-            row.level,
+            showable(row.level),
             capacity(row.capacity_bytes),
             f"{capacity(row.low)} to {capacity(row.high)}",
             capacity(row.nominal_bytes) if row.nominal_bytes else "",
             verdict,
-            row.shape,
-            row.witness,
+            showable(row.shape),
+            showable(row.witness),
         )
     return table
 
@@ -126,7 +127,7 @@ def skipped_table(title: str, rows: Iterable[Skipped]) -> Table:
         reasons.setdefault(row.reason, []).append(row.what)
     table = _table(title, [("what", "wrap"), ("why", "wrap")])
     for reason, names in reasons.items():
-        table.add_row(Text(", ".join(names)), Text(reason))
+        table.add_row(showable(", ".join(names)), showable(reason))
     return table
 
 
@@ -138,7 +139,7 @@ def comparison_tables(comparison: Comparison) -> Iterable[Table]:
     if comparison.differences:
         table = _table("Conditions that differ", [("what", "left"), ("A", "wrap"), ("B", "wrap")])
         for row in comparison.differences:
-            table.add_row(Text(row.name), Text(row.a or "not stated"), Text(row.b or "not stated"))
+            table.add_row(row.name, showable(row.a or "not stated"), showable(row.b or "not stated"))
         yield table
 
 
@@ -158,13 +159,13 @@ def _changes(title: str, rows: Sequence[Change]) -> Table:
     for row in rows:
         overlap = {None: "", True: "overlap", False: "disjoint"}[row.overlap]
         table.add_row(
-            Text(row.key),
+            showable(row.key),
             _figure(row.a, row),
             _figure(row.b, row),
             f"{100 * row.change:+.1f} %" if row.change is not None else "",
             overlap,
             Text(row.verdict, VERDICT_STYLES.get(row.verdict, "")),
-            Text(row.reason),
+            showable(row.reason),
         )
     return table
 
@@ -190,7 +191,7 @@ def device_tables(device: DeviceInfo, offered: Sequence[Point | Skipped]) -> Ite
         *(("note", note) for note in device.notes),
     ):
         if text:
-            facts.add_row(Text(name), Text(text))
+            facts.add_row(showable(name), showable(text))
     yield facts
     if device.limits:
         limits = _table("Physical limits", [("", "left"), ("", "right"), ("", "left")])

@@ -1,4 +1,4 @@
-"""From samples to a machine model: pure.
+"""From raw samples to a machine model: NumPy and SciPy only, no device and no files.
 
 ``ert_numba.fit`` is also the name of a function of the API. Python binds a package to its parent as soon as one of its
 modules is imported, so this package can be called, and does what the function does.

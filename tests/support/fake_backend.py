@@ -17,14 +17,16 @@ from ert_numba.records import DeviceInfo, Point, Skipped, Work
 
 RATES = {"fp64.vector.fma": 96e9, "L1.read": 380e9, "DRAM.read": 30e9, "L1.latency": 1e9}
 AMOUNT = 3e6
+SIZES = tuple(4096 << power for power in range(10))
 
 
 def points(device: DeviceInfo, request: Request) -> list[Point | Skipped]:
+    """Four ceilings; a curve beside them, which takes a second to fit, only where sizes are asked for."""
     rows: list[Point | Skipped] = [
         Point(kernel="fake", ceiling=key, axes={"threads": device.units, "working_set_bytes": 16384}) for key in RATES
     ]
-    for power in range(10):
-        axes = {"threads": device.units, "working_set_bytes": 4096 << power}
+    for size in request.sizes:
+        axes = {"threads": device.units, "working_set_bytes": size}
         rows.append(Point(kernel="fake", ceiling="curve.read", axes=axes))
     return [*rows, Skipped(what="AMX", reason="present, and not measured yet")]
 
