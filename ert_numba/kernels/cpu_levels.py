@@ -43,20 +43,22 @@ def dram_bytes(device: DeviceInfo, threads: int) -> int:
 def level_sizes(device: DeviceInfo, threads: int) -> dict[str, int]:
     """Working set of one worker for every level that can be seen, innermost first.
 
-    Half of a private cache. Of a shared one no more than four times the cache before it, so that neighbours who
-    hold a part of it do not turn the figure into one of memory.
+    Half of the first cache; of another private one a quarter, or four times the cache before it where that is more: so a
+    neighbour on the same core, who holds a part of it, does not turn the figure into one of the next level. Of a
+    shared one no more than four times the cache before it, for the same reason.
     """
     sizes: dict[str, int] = {}
     before = 0
     ordered = sorted(device.caches, key=lambda cache: cache.level)
     for cache in ordered:
-        half = share_bytes(cache, threads, device.units) // 2
+        share = share_bytes(cache, threads, device.units)
+        half = share // 2
         # The outermost cache has neighbours (other machines' cores, if this one is virtual) even where none is seen.
         private = cache.shared_by <= 1 and (not before or cache is not ordered[-1])
-        size = half if private else min(half, 4 * before or half)
+        size = min(half, max(4 * before, share // 4 if private else 0)) if before else half
         if size > before:  # else the inner levels hold it all: nothing of this one could be seen
             sizes[cache.level] = size
-        before = share_bytes(cache, threads, device.units)
+        before = share
     memory = dram_bytes(device, threads)
     if memory * threads >= LEAST_BEYOND * last_level_bytes(device) - threads:  # - threads: the division's remainder
         sizes["DRAM"] = memory
