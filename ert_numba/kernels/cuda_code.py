@@ -44,6 +44,23 @@ def check_ptx(ptx: str, declared: Declared) -> str:
 
 def loop_bodies(sass: str) -> list[Counter[str]]:
     """The opcodes (with their suffixes) of every innermost loop in ``nvdisasm -c`` text."""
+    instructions, labels = _instructions(sass)
+    loops = []
+    for position, text in enumerate(instructions):
+        target = re.search(r"\bBRA(?:\.\w+)*\s.*?\(?(\.L_\w+)", text)
+        if target and labels.get(target[1], position + 1) < position:
+            loops.append((labels[target[1]], position + 1))
+    inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+    return [Counter(_opcode(text) for text in instructions[start:end]) for start, end in inner]
+
+
+def opcodes(sass: str) -> list[str]:
+    """Every opcode in order."""
+    return [_opcode(text) for text in _instructions(sass)[0]]
+
+
+def _instructions(sass: str) -> tuple[list[str], dict[str, int]]:
+    """The instructions in order, and which of them each label stands before."""
     labels: dict[str, int] = {}
     instructions: list[str] = []
     for line in sass.splitlines():
@@ -53,13 +70,13 @@ def loop_bodies(sass: str) -> list[Counter[str]]:
         instruction = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+\{?\s*(.+?)\s*;", line)
         if instruction:
             instructions.append(instruction[1])
-    loops = []
-    for position, text in enumerate(instructions):
-        target = re.search(r"\bBRA(?:\.\w+)*\s.*?\(?(\.L_\w+)", text)
-        if target and labels.get(target[1], position + 1) < position:
-            loops.append((labels[target[1]], position + 1))
-    inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-    return [Counter(_opcode(text) for text in instructions[start:end]) for start, end in inner]
+    return instructions, labels
+
+
+def split_functions(sass: str) -> dict[str, str]:
+    """The text of each kernel in ``nvdisasm -c`` text, by its name."""
+    parts = re.split(r"^\s*\.section\s+\.text\.(\w+),.*$", sass, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def check_sass(sass: str, declared: Declared) -> str:

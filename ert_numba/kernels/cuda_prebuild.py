@@ -6,6 +6,7 @@ main module is never run again, and nothing of CUDA need be alive here or there.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import subprocess
@@ -17,7 +18,7 @@ import msgspec
 
 from ert_numba.errors import ErtError
 from ert_numba.kernels.cuda_code import Declared
-from ert_numba.kernels.cuda_toolchain import Parameter, Recipe, compile_recipe, is_cached
+from ert_numba.kernels.cuda_toolchain import Parameter, Recipe, compile_batch, compile_recipe, is_cached
 from ert_numba.kernels.spec import CompiledCodeMismatch
 
 _SHARE = 3  # recipes that are worth the start of a process
@@ -76,19 +77,24 @@ def _start(recipes: Sequence[Recipe], capability: tuple[int, int], cache: Path) 
 
 
 def work_through(batch: Batch) -> None:
-    """Compile a batch into its cache."""
-    for order in batch.orders:
-        recipe = Recipe(
-            make=getattr(importlib.import_module(order.module), order.make),
-            parameters=order.parameters,
-            types=order.types,
-            declared=order.declared,
-            architecture_specific=order.architecture_specific,
-        )
-        try:
-            compile_recipe(recipe, batch.capability, Path(batch.cache))
-        except (ErtError, CompiledCodeMismatch):
-            continue
+    """Compile a batch into its cache: at once, or one by one where one of it fails."""
+    recipes = [_recipe(order) for order in batch.orders]
+    try:
+        compile_batch(recipes, batch.capability, Path(batch.cache))
+    except (ErtError, CompiledCodeMismatch):
+        for recipe in recipes:
+            with contextlib.suppress(ErtError, CompiledCodeMismatch):
+                compile_recipe(recipe, batch.capability, Path(batch.cache))
+
+
+def _recipe(order: Order) -> Recipe:
+    return Recipe(
+        make=getattr(importlib.import_module(order.module), order.make),
+        parameters=order.parameters,
+        types=order.types,
+        declared=order.declared,
+        architecture_specific=order.architecture_specific,
+    )
 
 
 if __name__ == "__main__":

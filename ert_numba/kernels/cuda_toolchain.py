@@ -13,14 +13,14 @@ import hashlib
 import importlib.metadata
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ert_numba.errors import ErtError
-from ert_numba.kernels.cuda_code import Declared, check_ptx, check_sass, disassemble
+from ert_numba.kernels.cuda_code import Declared, check_ptx, check_sass, disassemble, split_functions
 
 _PACKAGES = ("numba", "numba-cuda", "llvmlite", "cuda-bindings")
 _LIBRARIES = ("nvvm", "nvJitLink")
@@ -68,10 +68,22 @@ def compile_recipe(recipe: Recipe, capability: tuple[int, int], cache: Path | No
             return msgspec.msgpack.decode(path.read_bytes(), type=Compiled)
         except msgspec.DecodeError:  # cut short by a full disk: made again below
             path.unlink(missing_ok=True)
-    compiled = _build(recipe, capability, architecture)
+    (compiled,) = compile_alike([recipe], capability)
     if path:
         _store(path, msgspec.msgpack.encode(compiled))
     return compiled
+
+
+def compile_batch(recipes: Sequence[Recipe], capability: tuple[int, int], cache: Path) -> None:
+    """Fill the cache with recipes, each architecture's by one disassembly: its start is most of what a check costs.
+
+    Raises for the whole batch where one of it fails; :func:`compile_recipe` tells which.
+    """
+    for specific in (False, True):
+        alike = [row for row in recipes if row.architecture_specific is specific]
+        for recipe, compiled in zip(alike, compile_alike(alike, capability), strict=True):
+            path = cache / f"{_key(recipe, compiled.architecture)}.msgpack"
+            _store(path, msgspec.msgpack.encode(compiled))
 
 
 def is_cached(recipe: Recipe, capability: tuple[int, int], cache: Path) -> bool:
@@ -89,18 +101,33 @@ def _architecture(recipe: Recipe, capability: tuple[int, int]) -> str:
     return f"sm_{capability[0]}{capability[1]}" + ("a" if recipe.architecture_specific else "")
 
 
-def _build(recipe: Recipe, capability: tuple[int, int], architecture: str) -> Compiled:
-    ptx = make_ptx(recipe, capability)
-    cubin = link(ptx, architecture)
+def compile_alike(recipes: Sequence[Recipe], capability: tuple[int, int]) -> list[Compiled]:
+    """Compiled and checked code of recipes for one architecture, with names that differ."""
+    if not recipes:
+        return []
+    architecture = _architecture(recipes[0], capability)
+    ptx = [make_ptx(recipe, capability) for recipe in recipes]
+    cubins = [link([text], architecture) for text in ptx]
+    sass = disassemble(cubins[0] if len(cubins) == 1 else link(ptx, architecture))
+    functions = None if sass is None else split_functions(sass)
+    return [
+        Compiled(
+            architecture=architecture,
+            entry=recipe.entry,
+            types=recipe.types,
+            ptx=text,
+            cubin=cubin,
+            code=_checked(recipe, text, functions),
+        )
+        for recipe, text, cubin in zip(recipes, ptx, cubins, strict=True)
+    ]
+
+
+def _checked(recipe: Recipe, ptx: str, functions: dict[str, str] | None) -> str:
     found = [check_ptx(ptx, declared) for declared in recipe.declared]
-    sass = disassemble(cubin)
-    if sass is None:
-        found.append("SASS unchecked: no nvdisasm that reads it")
-    else:
-        found += [check_sass(sass, declared) for declared in recipe.declared if declared.sass]
-    return Compiled(
-        architecture=architecture, entry=recipe.entry, types=recipe.types, ptx=ptx, cubin=cubin, code="; ".join(found)
-    )
+    if functions is None:
+        return "; ".join([*found, "SASS unchecked: no nvdisasm that reads it"])
+    return "; ".join([*found, *(check_sass(functions[recipe.entry], row) for row in recipe.declared if row.sass)])
 
 
 def make_ptx(recipe: Recipe, capability: tuple[int, int]) -> str:
@@ -118,14 +145,15 @@ def make_ptx(recipe: Recipe, capability: tuple[int, int]) -> str:
     return re.sub(r"^\.common \.global .*NumbaEnv.*\n", "", ptx, flags=re.MULTILINE)
 
 
-def link(ptx: str, architecture: str) -> bytes:
-    """A cubin from PTX by nvJitLink, which needs neither a driver nor a GPU."""
+def link(modules: Sequence[str], architecture: str) -> bytes:
+    """One cubin from modules of PTX by nvJitLink, which needs neither a driver nor a GPU."""
     from cuda.bindings import nvjitlink
 
     handle = nvjitlink.create(1, [f"-arch={architecture}"])
     try:
-        text = ptx.encode()
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text, len(text), "ert_numba")
+        for number, ptx in enumerate(modules):
+            text = ptx.encode()
+            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text, len(text), f"ert_numba_{number}")
         nvjitlink.complete(handle)
         cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
         nvjitlink.get_linked_cubin(handle, cubin)

@@ -5,6 +5,8 @@ No GPU takes part: NVVM and nvJitLink compile, nvdisasm reads.
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 pytest.importorskip("numba_cuda")
@@ -34,26 +36,53 @@ def device(capability: tuple[int, int]) -> DeviceInfo:
     )
 
 
+@functools.cache
+def compiled(capability: tuple[int, int], specific: bool) -> dict[str, cuda_toolchain.Compiled]:
+    """Every kernel of an architecture by name; all at once, since each start of nvdisasm takes most of a second."""
+    alike = [row for row in recipes(capability) if row.architecture_specific is specific]
+    return {row.entry: row for row in cuda_toolchain.compile_alike(alike, capability)}
+
+
+def recipes(capability: tuple[int, int]) -> list[cuda_toolchain.Recipe]:
+    one = device(capability)
+    offered = [item for spec in registry_cuda.CUDA_KERNELS for item in spec.points(one, Request(full=True))]
+    return registry_cuda.recipes([item for item in offered if isinstance(item, Point)], one)
+
+
 def cases() -> list[object]:
-    rows = []
-    for capability in ARCHITECTURES:
-        one = device(capability)
-        offered = [item for spec in registry_cuda.CUDA_KERNELS for item in spec.points(one, Request(full=True))]
-        for recipe in registry_cuda.recipes([item for item in offered if isinstance(item, Point)], one):
-            words = [recipe.make.__name__, *(str(value) for value in recipe.parameters.values())]
-            name = "{}-{}{}".format("-".join(words), *capability)
-            rows.append(pytest.param(recipe, capability, id=name))
-    return rows
+    return [
+        pytest.param(recipe, capability, id="{}-{}{}".format(recipe.entry, *capability))
+        for capability in ARCHITECTURES
+        for recipe in recipes(capability)
+    ]
 
 
 @pytest.mark.parametrize(("recipe", "capability"), cases())
 def test_compiled_code_is_the_declared_one(recipe: cuda_toolchain.Recipe, capability: tuple[int, int]) -> None:
-    compiled = cuda_toolchain.compile_recipe(recipe, capability)
-    assert compiled.cubin[:4] == b"\x7fELF"
-    assert f".entry {compiled.entry}(" in compiled.ptx
-    assert ".local" not in compiled.ptx
+    found = compiled(capability, recipe.architecture_specific)[recipe.entry]
+    assert found.cubin[:4] == b"\x7fELF"
+    assert f".entry {found.entry}(" in found.ptx
+    assert ".local" not in found.ptx
     if recipe.declared:
-        assert "SASS loop" in compiled.code, compiled.code
+        assert "SASS loop" in found.code, found.code
+
+
+def test_names_differ_so_that_kernels_can_be_linked_together() -> None:
+    for capability in ARCHITECTURES:
+        names = [recipe.entry for recipe in recipes(capability)]
+        assert len(names) == len(set(names))
+
+
+def test_code_is_alike_whether_linked_alone_or_together() -> None:
+    """The check reads kernels linked together; what runs was linked alone."""
+    some = recipes((9, 0))[:6]
+    alone = [cuda_code.disassemble(cuda_toolchain.compile_recipe(recipe, (9, 0)).cubin) for recipe in some]
+    ptx = [cuda_toolchain.make_ptx(recipe, (9, 0)) for recipe in some]
+    together = cuda_code.split_functions(cuda_code.disassemble(cuda_toolchain.link(ptx, "sm_90")) or "")
+    for recipe, text in zip(some, alone, strict=True):
+        one = cuda_code.split_functions(text or "")[recipe.entry]
+        assert cuda_code.loop_bodies(one) == cuda_code.loop_bodies(together[recipe.entry])
+        assert cuda_code.opcodes(one) == cuda_code.opcodes(together[recipe.entry])
 
 
 def test_float_kernels_hold_no_double_arithmetic() -> None:
@@ -105,11 +134,11 @@ def test_wgmma_compiles_for_hoppers_own_architecture_alone() -> None:
     from ert_numba.kernels import cuda_wgmma
     from ert_numba.kernels.mma_shapes import WGMMA_SHAPES
 
-    compiled = cuda_toolchain.compile_recipe(cuda_wgmma.recipe(WGMMA_SHAPES[0], 4), (9, 0))
-    assert compiled.architecture == "sm_90a"
-    assert ".target sm_90a" in compiled.ptx
+    found = cuda_toolchain.compile_recipe(cuda_wgmma.recipe(WGMMA_SHAPES[0], 4), (9, 0))
+    assert found.architecture == "sm_90a"
+    assert ".target sm_90a" in found.ptx
     with pytest.raises(cuda_toolchain.ToolchainError, match="sm_90"):
-        cuda_toolchain.link(compiled.ptx, "sm_90")
+        cuda_toolchain.link([found.ptx], "sm_90")
 
 
 def test_fp8_by_mma_sync_is_named_emulated_where_it_is() -> None:
