@@ -21,6 +21,7 @@ TAIL = 0.05 / 4
 JITTER = 1.8  # largest slowdown seen between equal runs on shared virtual machines: nothing is believed to hide more
 FLOOR = 0.005  # the clock moves by this much between two probes of a quiet core; no interval claims less
 LUCK = 0.05  # nothing makes a sample faster than the machine by more: boosts of the clock, errors of the timer
+DRIFT_PART = 5  # repeats of a third, at least, to judge whether the machine changed while it was measured
 NOISY = 0.04  # an interval that reaches further than this from its value is noise that a reader must know of
 
 
@@ -62,8 +63,19 @@ def estimate_rate(rates: Sequence[float], candidates: int = 1) -> Estimate:
     depths = [depth for depth in (3, 5, max(4, 2 * rank), count) if depth <= count] or [count]
     reach = min(best + _end_point(best - float(best_first[depth - 1]), depth) for depth in depths)
     high = min(max(reach, value * (1 + FLOOR)), best * JITTER)
-    noisy = high > value * (1 + NOISY) or low < value * (1 - NOISY)
+    noisy = high > value * (1 + NOISY) or low < value * (1 - NOISY) or _drifts(rates)
     return Estimate(value=value, low=low, high=high, noisy=noisy)
+
+
+def _drifts(rates: Sequence[float]) -> bool:
+    """Whether the best of one third of the repeats, in the order of time, is out of another third's reach.
+
+    A neighbour who comes or goes for seconds leaves each moment's repeats in good agreement.
+    """
+    if len(rates) < 3 * DRIFT_PART:
+        return False
+    bests = [float(np.sort(part)[-2]) for part in np.array_split(np.asarray(rates, dtype=float), 3)]
+    return max(bests) > min(bests) * (1 + NOISY)
 
 
 def _rank(count: int) -> int:

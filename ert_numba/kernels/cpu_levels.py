@@ -43,9 +43,9 @@ def dram_bytes(device: DeviceInfo, threads: int) -> int:
 def level_sizes(device: DeviceInfo, threads: int) -> dict[str, int]:
     """Working set of one worker for every level that can be seen, innermost first.
 
-    Half of the first cache; of another private one a quarter, or four times the cache before it where that is more: so a
-    neighbour on the same core, who holds a part of it, does not turn the figure into one of the next level. Of a
-    shared one no more than four times the cache before it, for the same reason.
+    Half of the first cache; of another private one a quarter, or four times the cache before it where that is more:
+    so a neighbour on the same core, who holds a part of it, does not turn the figure into one of the next level. Of
+    a shared one no more than four times the cache before it, for the same reason.
     """
     sizes: dict[str, int] = {}
     before = 0

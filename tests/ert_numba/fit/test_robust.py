@@ -112,3 +112,12 @@ def test_bad_numbers_are_a_clear_error(bad):
     for estimate in (estimate_rate, estimate_time):
         with pytest.raises(ErtError, match="positive number"):
             estimate(bad)
+
+
+def test_a_machine_that_changes_while_it_is_measured_is_noisy():
+    rng = np.random.default_rng(5)
+    quiet = [100.0 * (1 - rng.exponential(0.002)) for _ in range(48)]
+    assert not estimate_rate(quiet).noisy
+    disturbed = quiet[:32] + [0.92 * rate for rate in quiet[32:]]
+    assert estimate_rate(disturbed).noisy
+    assert estimate_rate(disturbed).value == pytest.approx(estimate_rate(quiet).value, rel=2e-3)
