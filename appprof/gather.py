@@ -201,14 +201,19 @@ def _peaks(kernels: Iterable[KernelProfile], chip: Chip) -> tuple[Peak, ...]:
 
 
 def _evidence(counts: Iterable[Counts]) -> tuple[Evidence, ...]:
-    found: dict[tuple[str, tuple[str, ...], str], int] = {}
+    """Origins belong to a plan that launches share, so they are told apart as objects first, and by value after."""
+    seen: dict[tuple[str, int], list[Any]] = {}
     for row in counts:
         origins = [("time", row.seconds.origin)] if row.seconds is not None else []
         origins += [(flop.key, flop.origin) for flop in row.flop]
         origins += [(traffic.definition, traffic.origin) for traffic in row.traffic]
         for what, origin in origins:
-            key = (what, origin.metrics, origin.form)
-            found[key] = found.get(key, 0) + 1
+            known = seen.setdefault((what, id(origin)), [origin, 0])
+            known[1] += 1
+    found: dict[tuple[str, tuple[str, ...], str], int] = {}
+    for (what, _), (origin, count) in seen.items():
+        key = (what, origin.metrics, origin.form)
+        found[key] = found.get(key, 0) + count
     return tuple(
         Evidence(what=what, metrics=metrics, form=form, launches=count)
         for (what, metrics, form), count in sorted(found.items())

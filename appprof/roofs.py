@@ -28,6 +28,8 @@ SOURCE_WORDS = {
 }
 # Levels whose bandwidth follows the SM clock; L2 and device memory have clocks of their own.
 SM_CLOCKED = ("SHARED", "L1")
+# Reads and writes have ways of their own between L2 and the SMs: the known limit is of one, and none of their sum.
+_BOTH_WAYS = ("L2.sm",)
 _CATALOGUE_BYTES = {"SHARED": "SHARED.read", "L1": "L1.read"}
 TRANSFERS_PER_CLOCK = 2
 _LIMIT_WORDS = {
@@ -93,11 +95,14 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
         """The roof of the bytes of one definition; None where nothing measures the same bytes."""
         level = BYTE_DEFINITIONS[definition].level
         measured = self.ceilings.get(BYTE_DEFINITIONS[definition].machine_roof)
-        return _best(
+        roof = _best(
             None if measured is None else _scaled(definition, measured, clocks, by_sm_clock=level in SM_CLOCKED),
             self._reported(definition, "B/s", clocks),
             self._theory_of_level(definition, level, clocks),
         )
+        if roof is not None and definition in _BOTH_WAYS:
+            return msgspec.structs.replace(roof, limit=None, limit_name="")
+        return roof
 
     @property
     def launch_seconds(self) -> tuple[float, str] | None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
+from altair.utils.schemapi import debug_mode
+
 from appprof.analysis import Analysis
 from appprof.charts.kernel_table import kernel_table
 from appprof.charts.roofline_chart import roofline_chart
@@ -35,6 +37,12 @@ def profile_page(analysis: Analysis) -> str:
     """One offline HTML page; names out of the profile are text in it, and nothing else."""
     result = make_result(analysis)
     charts: Charts = {}
+    # Checking each piece against Vega-Lite's schema as it is made takes longer than making it; the tests check.
+    with debug_mode(False):
+        return _page(analysis, result, charts)
+
+
+def _page(analysis: Analysis, result: Result, charts: Charts) -> str:
     parts = [
         _header(analysis, result), *_doubts(analysis, result), _roofline(analysis, result, charts), _first(result),
         _shares(analysis, charts), _kernels(result), unplaced(result),
@@ -125,7 +133,8 @@ def _roofline(analysis: Analysis, result: Result, charts: Charts) -> str:
     caption = (
         "Each kernel has one dot a memory level at its height, linked; area: time. Numbers are ranks in the table. "
         "Hollow dots stand for all other kernels together, or lie beyond the picture (the tooltip has the figures). "
-        "Solid roofs were measured, dashed ones are the vendor's or theoretical, grey ones no kernel used. "
+        "Roofs stand at the mean clock of the run: solid ones were measured, dashed ones are the vendor's or "
+        "theoretical, grey ones no kernel used. "
         "Ctrl and wheel zoom, dragging moves, a double click undoes both; a click on a dot leads to its row."
     )
     return f"<h2>Roofline</h2>{_controls(result)}{figure('roofline', f'Hierarchical roofline. {named}.', caption)}"

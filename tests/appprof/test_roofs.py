@@ -141,3 +141,9 @@ def test_the_cheapest_launch():
     free = Ceiling(key="launch.null", kind="overhead", value=1e-9, low=1e-9, high=1e-9, unit="s", impossible=True)
     machine = msgspec.structs.replace(example_models.h200_model(), ceilings=(free,))
     assert book(machine).launch_seconds is None
+
+
+def test_reads_and_writes_together_have_no_limit_between_l2_and_the_sms():
+    for machine in (None, example_models.h200_model()):
+        assert book(machine).bandwidth("L2.sm", {}).limit is None
+        assert book(machine).bandwidth("L2.out", {}).limit == pytest.approx(10.27e12, rel=2e-3)
