@@ -1,0 +1,59 @@
+"""The GPU's plan in the common loop: one visit of six calls settles a quiet point, a sustained one too."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numba_cuda")
+
+from ert_numba.kernels.spec import KernelSpec
+from ert_numba.measure.gpu_sweep import gpu_plan
+from ert_numba.measure.sweep import Track, measure
+from ert_numba.measure.timers import Timing
+from ert_numba.records import Point, Work
+
+
+class QuietBench:
+    """Calls that all last as long."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.work, self.code, self.verified = seconds, Work(flop=1.0), "x", True
+        self.conditions: dict[str, Any] = {"repetitions": 1}
+
+    def once(self) -> Timing:
+        return Timing(self.seconds, 1e9)
+
+
+class QuietTimer:
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.opened = seconds, 0
+
+    def open(self, spec: KernelSpec, point: Point, repetitions: int | None) -> QuietBench:
+        self.opened += 1
+        return QuietBench(self.seconds)
+
+    def steal_seconds(self) -> float:
+        return 0.0
+
+    def close(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "seconds"),
+    [("fp32.vector.fma", 4e-3), ("fp16.tensor.cublas.sustained", 0.17), ("HOST.h2d_pageable", 0.03)],
+)
+def test_a_quiet_point_is_visited_once_for_six_calls(ceiling: str, seconds: float) -> None:
+    spec = KernelSpec(
+        name="x", device_kind="gpu", kind="compute", points=lambda device, request: (), work=lambda point: Work(),
+        build=lambda point, device: None,  # type: ignore[arg-type,return-value]
+    )  # fmt: skip
+    timer = QuietTimer(seconds)
+    track = Track(spec, Point(kernel="x", ceiling=ceiling))
+    outcome = measure([track], timer, gpu_plan(30.0), lambda progress: None, time.monotonic())
+    assert timer.opened == 1
+    assert [len(sample.seconds) for sample in outcome.samples] == [6]
+    assert not outcome.samples[0].noisy
