@@ -39,8 +39,9 @@ def sentences(
     yield _OPENINGS[verdict](summary, short, nearest, told)
     gain = summary.judged_seconds - summary.floor_seconds
     if verdict in (COMPUTE, BANDWIDTH, "latency") and gain > 0 and total_seconds:
+        opening = "At its nearest roof" if summary.launches == 1 else "With each launch at its nearest roof"
         yield (
-            f"At its nearest roof it would take {si(summary.floor_seconds, 's')} instead of "
+            f"{opening} it would take {si(summary.floor_seconds, 's')} instead of "
             f"{si(summary.judged_seconds, 's')}: at most {si(gain, 's')} to gain, {gain / total_seconds:.1%} of the "
             "kernel time of the run."
         )

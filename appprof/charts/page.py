@@ -13,6 +13,7 @@ from appprof.charts.kernel_table import kernel_table
 from appprof.charts.roofline_chart import roofline_chart
 from appprof.charts.sections import coverage, evidence, groups, provenance, roofs, unplaced
 from appprof.charts.shares_chart import FARTHEST, shares_chart, with_shares
+from appprof.diagnosis import Diagnosis
 from appprof.result import Result, make_result, what_to_do_first
 from appprof.tables import percent
 from appprof.words import LEVEL_LABELS, one_line, path_words, resource_words
@@ -123,6 +124,11 @@ def _emphasised(name: str, sentences: Iterable[str]) -> str:
 
 
 def _roofline(analysis: Analysis, result: Result, charts: Charts) -> str:
+    if not any(row.intensity for row in result.kernels):
+        return (
+            "<h2>Roofline</h2><p>No kernel has both FLOP and bytes with a time, so there is no dot to draw. What is "
+            "known of bandwidth stands below, and the command that collects the rest under “What is known”.</p>"
+        )
     try:
         charts["roofline"] = (roofline_chart(analysis), roofline_chart(analysis, NARROW))
     except ErtError as error:
@@ -179,6 +185,12 @@ def _select(name: str, label: str, choices: list[tuple[str, str]]) -> str:
     return f'<label>{label} <select id="{name}"><option value="">all</option>{options}</select></label>'
 
 
+def _legend(drawn: Iterable[Diagnosis]) -> str:
+    keys = {resource.key for row in drawn for resource in row.summary.resources}
+    return ", ".join(f"{_GLYPHS.get(theme.level_shape(level), '●')} {LEVEL_LABELS[level]}"
+                     for level in LEVEL_LABELS if level in keys) or "Marks"  # fmt: skip
+
+
 def _shares(analysis: Analysis, charts: Charts) -> str:
     drawn = with_shares(analysis.kernels)
     if not drawn:
@@ -189,7 +201,7 @@ def _shares(analysis: Analysis, charts: Charts) -> str:
     caption = (
         "One line a kernel, longest in time first: how much of each roof it reaches, which is how much of its time "
         "that resource alone needs. Grey: up to the nearest roof; what lies between it and 100 % could be given back. "
-        f"Square, triangle, circle: bytes of a level; cross: arithmetic; white circle: launching.{words}"
+        f"{_legend(drawn)}, + arithmetic, ○ launching.{words}"
     )
     alternative = "Share of each roof that each kernel reaches; the table of kernels has the figures."
     return f"<h2>How near the roofs</h2>{figure('shares', alternative, caption)}"
