@@ -126,7 +126,7 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
     isa, threads = host_isa(device).key, request.threads or device.units
     levels = level_sizes(device, threads)
     chosen = [level for level in levels if level in ("L1", "L2", "DRAM") and request.wants_level(level)]
-    for level in chosen[-1:] + chosen[:1] if request.quick else chosen:
+    for level in dict.fromkeys(chosen[-1:] + chosen[:1]) if request.quick else chosen:
         slow = level == "DRAM" and not request.full
         for intensity in QUICK_INTENSITIES if request.quick else SLOW_INTENSITIES if slow else INTENSITIES:
             yield Point(

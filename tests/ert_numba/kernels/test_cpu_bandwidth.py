@@ -85,7 +85,8 @@ def test_levels_and_sizes_follow_the_request():
 
 
 def test_keys_of_all_points_are_unique():
-    for request in (Request(), Request(quick=True), Request(levels=("L1", "DRAM"))):
+    one_level = [Request(levels=(level,), quick=quick) for level in ("L1", "DRAM") for quick in (False, True)]
+    for request in (Request(), Request(quick=True), Request(levels=("L1", "DRAM")), *one_level):
         keys = [row.key for spec in CPU_KERNELS for row in spec.points(TWO_SOCKETS, request) if isinstance(row, Point)]
         assert len(keys) == len(set(keys))
 
