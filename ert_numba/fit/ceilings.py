@@ -27,8 +27,11 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
     evidence, wrong = gather(sweep)
     groups = by_series(evidence)
     series = {key: parse_series(key) for key in groups if is_series(key)}
+    highest = max((clock for point in evidence for clock in point.clock_hz), default=0.0)
     ceilings = {
-        key: roof(parse_ceiling(key), points, sweep.device) for key, points in groups.items() if key not in series
+        key: roof(parse_ceiling(key), points, sweep.device, highest)
+        for key, points in groups.items()
+        if key not in series
     }
     curves = _curves(groups, series, sweep.device)
     for row in (row for reading in curves for row in reading.ceilings):

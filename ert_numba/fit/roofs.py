@@ -20,11 +20,19 @@ AMOUNTS: dict[str, tuple[str, Callable[[Work], float]]] = {
 TIMES = ("latency", "overhead")  # kinds whose best is the least
 
 
-def roof(key: CeilingKey, points: list[Evidence], device: DeviceInfo) -> Ceiling:
-    """The best of ``points``; raises ErtError where a point declares no work of the key's kind."""
+def roof(key: CeilingKey, points: list[Evidence], device: DeviceInfo, highest_clock_hz: float = 0.0) -> Ceiling:
+    """The best of ``points``; raises ErtError where a point declares no work of the key's kind.
+
+    ``highest_clock_hz`` was seen anywhere in the run. A CPU's probe beside the work can only read low, where a
+    neighbour on the core delays it, so only what lies above the limit at that clock is called impossible; a GPU's
+    clock is read inside the kernel itself.
+    """
     best, estimate = _best(key, points)
     low_high = best.clocks()
     limit = physical_limit(key, best, device)
+    slack = highest_clock_hz / low_high[1] if low_high and device.kind == "cpu" else 1.0
+    row = device.limit(key.limit_key)
+    utmost = limit * max(1.0, slack) if limit is not None and row is not None and row.per_cycle is not None else limit
     return Ceiling(
         key=key.key,
         kind=key.kind,
@@ -42,7 +50,7 @@ def roof(key: CeilingKey, points: list[Evidence], device: DeviceInfo) -> Ceiling
         traffic_ratio=_traffic(best.work) if key.kind == "bandwidth" else 1.0,
         clock_hz=low_high,
         limit=limit,
-        impossible=limit is not None and estimate.low > limit,
+        impossible=utmost is not None and estimate.low > utmost,
         noisy=best.noisy or estimate.noisy,
         samples=len(best.seconds),
         kernel=best.point.kernel,

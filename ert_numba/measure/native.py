@@ -48,7 +48,7 @@ def _call(typing_context: Any, function: Any, repetitions: Any, address: Any, si
     return signature, generate
 
 
-@njit(types.float64(*[types.int64] * 9, types.int64[:, ::1]), nogil=True)
+@njit(types.float64(*[types.int64] * 10, types.int64[:, ::1]), nogil=True)
 def timed_calls(  # noqa: PLR0917 - a compiled signature has no keywords
     kernel: int,
     repetitions: int,
@@ -59,13 +59,16 @@ def timed_calls(  # noqa: PLR0917 - a compiled signature has no keywords
     start_ns: int,
     lead_ns: int,
     period_ns: int,
+    grace_ns: int,
     marks: Any,
 ) -> float:
     """Time a kernel ``len(marks) - 1`` times on a schedule that all workers share, with a clock probe around each.
 
-    Call k probes at ``start_ns + k x period_ns`` and works from ``lead_ns`` later, or at once where it is late. A row
-    of ``marks`` receives the probe's start and end and the work's start and end in ns; the last row only a probe.
-    Returns the kernels' values, so that nothing can be left out.
+    Call k probes at ``start_ns + k x period_ns`` and works from ``lead_ns`` later. A worker that is more than
+    ``grace_ns`` late leaves the call out (its marks stay 0) and is in time for a later one: else it would lag behind
+    the others for the whole batch, and every call would seem as long as the lag. A row of ``marks`` receives the
+    probe's start and end and the work's start and end in ns; the last row only a probe. Returns the kernels' values,
+    so that nothing can be left out.
     """
     total = 0.0
     last = marks.shape[0] - 1
@@ -76,7 +79,7 @@ def timed_calls(  # noqa: PLR0917 - a compiled signature has no keywords
         marks[turn, 0] = _now()
         total += 0.0 * _call(probe, probe_repetitions, 0, 0)
         marks[turn, 1] = _now()
-        if turn < last:
+        if turn < last and marks[turn, 1] <= begin + lead_ns + grace_ns:
             while _now() < begin + lead_ns:
                 pass
             marks[turn, 2] = _now()

@@ -118,3 +118,14 @@ def test_cores_that_someone_else_uses_too_are_noted(share, noted):
 def test_a_point_that_declares_nothing_of_its_kind_is_named(key):
     with pytest.raises(ErtError, match=key):
         fit_sweep(sweep(sample(key, [1.0, 1.0, 1.0], Work())))
+
+
+def test_a_probe_that_a_neighbour_slowed_makes_nothing_impossible():
+    """The clock beside one point read 3 % low; elsewhere in the run the core was seen at its true clock."""
+    slowed = compute("fp64.vector.fma", 1.01 * 2 * LIMIT, clock_hz=(0.97 * CLOCK_HZ,) * 12)
+    other = compute("fp32.vector.fma", 1e9, clock_hz=(1.02 * CLOCK_HZ,) * 12)
+    alone, beside = fit_sweep(sweep(slowed)), fit_sweep(sweep(slowed, other))
+    assert alone.ceilings[0].impossible
+    assert not beside.ceiling("fp64.vector.fma").impossible
+    folded = compute("fp64.vector.fma", 8 / 7 * 2 * LIMIT, clock_hz=(0.97 * CLOCK_HZ,) * 12)
+    assert fit_sweep(sweep(folded, other)).ceiling("fp64.vector.fma").impossible
