@@ -135,13 +135,15 @@ def roofline(
 ) -> None:
     """Every kernel under its roofs: what bounds it, how far from that, what it would give back; one offline page."""
     from appprof import api
-    from appprof.drawing import write
+    from appprof.drawing import prepare, write
 
+    ending = form.value if form is not None else output.suffix.lstrip(".").lower() if output is not None else ""
+    if not as_json:
+        prepare(ending)
     known = api.load_machine(machine) if machine is not None else None
     model = api.pick(models_of(files, decimal_mark, provenance), gpu)
     analysis = api.analyse(model, known, force)
     found = api.make_result(analysis)
-    ending = form.value if form is not None else output.suffix.lstrip(".").lower() if output is not None else ""
     if as_json:
         print_struct(found)
     elif ending not in ("csv", "md") or output is not None:

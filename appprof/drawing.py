@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,18 @@ from ert_numba.errors import ErtError
 from ert_numba.files import write_text_new
 
 FORMS = ("html", "json", "svg", "png", "csv", "md")
+
+
+def prepare(ending: str) -> None:
+    """Begin beside the reading what a page will need: Vega's bundle takes a second or two, whatever the profile."""
+    if ending in ("", "html"):
+        threading.Thread(target=_prepare_vega, daemon=True).start()
+
+
+def _prepare_vega() -> None:
+    from ert_numba.charts.document import prepare_vega
+
+    prepare_vega()
 
 
 class Written(msgspec.Struct, frozen=True):

@@ -35,14 +35,14 @@ def _worth_drawing(roof: Roof, used: set[str]) -> bool:
 def _roof(roof: Roof, used: bool) -> blocks.Roof:
     flat = roof.unit != "B/s"
     level = roof.key.split(".")[0]
-    short = path_words(roof.key) if flat else LEVEL_LABELS[level]
+    words = path_words(roof.key) if flat else LEVEL_LABELS[level]
     colour = theme.level_colour(level)
     if flat:
         colour = theme.unit_colour("tensor" if ".tensor" in roof.key else "vector") if used else theme.LIGHT["muted"]
     return blocks.Roof(
         key=roof.key,
-        label=f"{short}  {si(roof.value, roof.unit)}" + ("" if used or not flat else " (unused)"),
-        short=short,
+        label=f"{words}  {si(roof.value, roof.unit)}" + ("" if used or not flat else " (unused)"),
+        short=words.replace("tensor (", "").replace(")", ""),
         value=roof.value,
         colour=colour,
         flat=flat,
@@ -50,7 +50,7 @@ def _roof(roof: Roof, used: bool) -> blocks.Roof:
         limit=roof.limit if used and roof.source == MACHINE else None,
         dashed=roof.source != MACHINE,
         tooltip={
-            "roof": f"{short}, {_MARK[roof.source]}",
+            "roof": f"{words}, {_MARK[roof.source]}",
             "value": si(roof.value, roof.unit),
             "source": f"{SOURCE_WORDS[roof.source]}: {roof.name}",
             "at its own clock": si(roof.at_maximum, roof.unit) if roof.at_maximum else "the same",
