@@ -201,14 +201,13 @@ def _kept(error: ErtError, samples: Path | None) -> ErtError:
 def draw(model: MachineModel, done: Sweep | None, folder: Path) -> dict[str, Path]:
     """The offline page and the charts as Vega-Lite, in a folder. Raises ErtError, also where nothing is to be drawn."""
     from ert_numba.charts.export import write_vega_lite
-    from ert_numba.charts.machine_chart import machine_chart
-    from ert_numba.charts.page import write_page
-    from ert_numba.charts.sweep_chart import sweep_chart
+    from ert_numba.charts.page import page_charts, write_page
 
+    charts = page_charts(model, done)  # once: altair takes longer to build them than to write them
     files = {
-        "page": write_page(folder / "machine.html", model, done),
-        "roofline": write_vega_lite(folder / "roofline.vl.json", machine_chart(model)),
+        "page": write_page(folder / "machine.html", model, done, charts),
+        "roofline": write_vega_lite(folder / "roofline.vl.json", charts["roofline"][0]),
     }
-    if done is not None and any(row.point.ceiling.startswith("curve.") for row in done.samples):
-        files["curves"] = write_vega_lite(folder / "curves.vl.json", sweep_chart(done, model))
+    if "working-sets" in charts:
+        files["curves"] = write_vega_lite(folder / "curves.vl.json", charts["working-sets"][0])
     return files

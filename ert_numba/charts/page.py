@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from altair.utils.schemapi import debug_mode
+
 from ert_numba.catalog.memory_levels import level_order
 from ert_numba.charts import theme
 from ert_numba.charts.curves import panels
@@ -32,25 +34,40 @@ _LONG = 240  # letters of a note
 _UNKNOWN = '<span class="muted">unknown</span>'
 
 
-def write_page(path: Path, model: MachineModel, sweep: Sweep | None = None) -> Path:
+Charts = dict[str, tuple[theme.AnyChart, theme.AnyChart]]
+"""The charts of a page by name, each wide and narrow."""
+
+
+def write_page(path: Path, model: MachineModel, sweep: Sweep | None = None, charts: Charts | None = None) -> Path:
     """Write :func:`machine_page` to a path where nothing stands yet. Raises ErtError."""
-    return write_text_new(path, machine_page(model, sweep))
+    return write_text_new(path, machine_page(model, sweep, charts))
 
 
-def machine_page(model: MachineModel, sweep: Sweep | None = None) -> str:
-    """One offline HTML page of the model and, where it is given, of the sweep that it was fitted from.
+def page_charts(model: MachineModel, sweep: Sweep | None = None) -> Charts:
+    """What there is to draw: ``roofline``, and where known ``working-sets`` and ``limits``.
 
     Raises ErtError for a model with nothing to draw.
     """
-    charts: dict[str, tuple[theme.AnyChart, theme.AnyChart]] = {
-        "roofline": (machine_chart(model), machine_chart(model, NARROW))
-    }
+    # Every part is validated by the tests; here that would take as long as building it.
+    with debug_mode(False):
+        charts: Charts = {"roofline": (machine_chart(model), machine_chart(model, NARROW))}
+        if sweep is not None and panels(sweep, model):
+            charts["working-sets"] = (sweep_chart(sweep, model), sweep_chart(sweep, model, NARROW))
+        if limited(model):
+            charts["limits"] = (limits_chart(model), limits_chart(model, NARROW))
+    return charts
+
+
+def machine_page(model: MachineModel, sweep: Sweep | None = None, charts: Charts | None = None) -> str:
+    """One offline HTML page of the model and, where it is given, of the sweep that it was fitted from.
+
+    ``charts`` are those of :func:`page_charts`, where the caller has them already. Raises ErtError as that does.
+    """
+    charts = charts or page_charts(model, sweep)
     parts = [_header(model), *_doubts(model), _roofline_section(model)]
-    if sweep is not None and panels(sweep, model):
-        charts["working-sets"] = (sweep_chart(sweep, model), sweep_chart(sweep, model, NARROW))
+    if "working-sets" in charts:
         parts.append(_sweep_section(model))
-    if limited(model):
-        charts["limits"] = (limits_chart(model), limits_chart(model, NARROW))
+    if "limits" in charts:
         parts.append(_limits_section())
     parts += [_ceilings(model), _knees(model), _skipped(model), _provenance(model, sweep)]
     return document(f"{model.device.name}: measured ceilings", f"<main>{''.join(parts)}</main>", charts)
