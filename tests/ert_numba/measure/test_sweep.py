@@ -120,13 +120,14 @@ def test_a_flat_curve_gets_no_new_sizes():
 
 def test_a_resumed_sweep_measures_no_point_twice():
     """Its refinement must not come upon a size of the run before: one point with two works cannot be fitted."""
-    row = [Point(kernel="fake", ceiling="curve.read", axes={"working_set_bytes": size}) for size in CURVE_SIZES]
-    whole = run(FakeTimer(curve(48 << 10)), row)
-    known = {sample.point.key for sample in whole.samples} - {row[0].key, row[-1].key}
-    outcome = run(FakeTimer(curve(48 << 10)), [row[0], row[-1]], done=known)
-    again = {sample.point.key for sample in outcome.samples}
-    assert again >= {row[0].key, row[-1].key}
-    assert not again & known
+    first, *between, last = [
+        Point(kernel="fake", ceiling="curve.read", axes={"working_set_bytes": 4096 << power}) for power in range(5)
+    ]
+    known = {point.key for point in between}
+    anew = {sample.point.key for sample in run(FakeTimer(curve(48 << 10)), [first, last]).samples}
+    assert known <= anew, "these are the sizes that a refinement would choose"
+    resumed = {sample.point.key for sample in run(FakeTimer(curve(48 << 10)), [first, last], done=known).samples}
+    assert resumed == anew - known
 
 
 def test_a_budget_that_ends_early_says_what_was_not_reached():

@@ -72,7 +72,14 @@ def test_results_of_an_interrupted_task_are_not_taken_for_those_of_the_next(team
         team.run(lambda worker: gate.wait(20) if worker.index else "old", 3)
     team._done = done
     gate.set()
-    assert team.run(lambda worker: worker.index, 3) == [0, 1, 2]
+    while done.qsize() < 2:  # the two late answers of the interrupted task
+        pass
+
+    def slowly(worker):
+        threading.Event().wait(0.05 * worker.index)  # so that the first answer comes before the others
+        return worker.index
+
+    assert team.run(slowly, 3) == [0, 1, 2]
 
 
 def test_close_ends_the_threads():
