@@ -76,6 +76,17 @@ def test_one_launch_that_lacks_a_counter_is_not_mixed_with_those_that_have_it(ma
     assert model.seconds == pytest.approx(8e-6)
 
 
+def test_launches_of_which_other_things_are_known_are_kept_apart(make_kernel):
+    seconds, ffma = {"gpu__time_duration.sum": 1e-6}, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+    tensor = [{**seconds, ffma: 1e6, "sm__inst_executed_pipe_tensor.sum": count} for count in (0.0, 4e6)]
+    levels = [{**seconds, "l1tex__t_bytes.sum": l1, "lts__t_sectors_srcunit_tex.sum": 1e6} for l1 in (32e6, 1e3)]
+    for values, check in ((tensor, lambda row: row.flop_status), (levels, lambda row: bool(row.traffic[0].withheld))):
+        kernels = tuple(map(make_kernel, values))
+        (model,) = gather(Report(kernels=kernels, sources=(kernels[0].source,)), "run", PROVENANCE)
+        assert len({check(found) for found in model.cells}) == 2
+        assert [found.launches for found in model.cells] == [1, 1]
+
+
 def test_launches_apart_by_range_stream_process_shape_and_device(make_kernel):
     values = {"gpu__time_duration.sum": 1e-6}
     variants = [

@@ -1,6 +1,7 @@
 """Cells under roofs, and sums of them: shares against figures worked out by hand elsewhere."""
 
 import example_models
+import msgspec
 import pytest
 from example_profiles import application, cell, flop, model_of, traffic
 from hypothesis import given
@@ -97,6 +98,16 @@ def test_a_rate_within_the_interval_of_its_roof_is_no_excess():
 def test_rounding_of_the_file_is_allowed_for():
     rounded = cell(seconds=1e-6, seconds_rounding=0.5e-6, traffic=traffic(DRAM=4.9e12 * 1e-6))
     assert summaries(application(rounded))["k"].resource("DRAM").excess == ""
+
+
+def test_rounding_of_an_amount_is_allowed_for():
+    moved = msgspec.structs.replace(traffic(DRAM=4.9e12 * 1e-3)[0], rounding=0.5e12 * 1e-3)
+    assert summaries(application(cell(traffic=(moved,))))["k"].resource("DRAM").excess == ""
+
+
+def test_flop_that_are_not_the_work_ask_nothing_of_the_pipes():
+    found = cell(flop=(flop("fp32.vector", 1e9, fused=1e9),), flop_status="unknown", traffic=traffic(DRAM=1e6))
+    assert [row.key for row in summaries(application(found))["k"].resources] == ["DRAM"]
 
 
 def test_zero_bytes_are_a_value_and_draw_no_point():
