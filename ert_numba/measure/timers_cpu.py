@@ -16,7 +16,7 @@ from ert_numba.errors import ErtError
 from ert_numba.kernels.cpu_clock import PROBE_SECONDS, ClockProbe, make_probe
 from ert_numba.kernels.cpu_program import CpuProgram, host_isa
 from ert_numba.kernels.spec import KernelSpec
-from ert_numba.measure.native import timed_calls
+from ert_numba.measure.native import WARM_PART, timed_calls
 from ert_numba.measure.team import Team, Worker
 from ert_numba.measure.timers import Timing
 from ert_numba.records import AxisValue, DeviceInfo, Point, Work
@@ -64,7 +64,7 @@ class CpuBench:
         """One page a worker of what ``timed_calls`` notes."""
         workers = len(self.addresses)
         marks = np.zeros((workers, calls + 1, 4), np.int64)
-        lead_ns = int(PROBE_SECONDS * 1e9 * SLACK)
+        lead_ns = int(PROBE_SECONDS * (1 + 1 / WARM_PART) * 1e9 * SLACK)
         period_ns = lead_ns + int(self.call_seconds * 1e9 * SLACK)
         start_ns = time.monotonic_ns() + wake * (START_NS + START_NS_PER_WORKER * workers)
         program, probe = self.program, self.probe
