@@ -29,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 INTERRUPTED = 130
+NARROWEST = 80
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -82,6 +83,7 @@ def show_tables(tables: Iterator[Any]) -> None:
     from rich.console import Console
 
     console = Console(markup=False)
+    console.width = max(console.width, NARROWEST)  # squeezed tables would cut figures: a narrow terminal wraps instead
     for table in tables:
         console.print(table)
         console.print()

@@ -132,10 +132,14 @@ def skipped_table(title: str, rows: Iterable[Skipped]) -> Table:
 
 
 def comparison_tables(comparison: Comparison) -> Iterable[Table]:
-    """Ceilings and knees of two models side by side, then the conditions that differ."""
+    """Ceilings and knees of two models side by side, why some bear no verdict, and the conditions that differ."""
     for title, rows in (("Ceilings", comparison.ceilings), ("Knees", comparison.knees)):
         if rows:
             yield _changes(title, rows)
+    changes = comparison.ceilings + comparison.knees
+    doubtful = [Skipped(what=row.key, reason=row.reason) for row in changes if row.reason]
+    if doubtful:
+        yield skipped_table("No verdict", doubtful)
     if comparison.differences:
         table = _table("Conditions that differ", [("what", "left"), ("A", "wrap"), ("B", "wrap")])
         for row in comparison.differences:
@@ -144,18 +148,8 @@ def comparison_tables(comparison: Comparison) -> Iterable[Table]:
 
 
 def _changes(title: str, rows: Sequence[Change]) -> Table:
-    table = _table(
-        title,
-        [
-            ("", "left"),
-            ("A", "right"),
-            ("B", "right"),
-            ("change", "right"),
-            ("intervals", "left"),
-            ("", "left"),
-            ("", "wrap"),
-        ],
-    )
+    columns = [("", "left"), ("A", "right"), ("B", "right"), ("change", "right"), ("intervals", "left"), ("", "left")]
+    table = _table(title, columns)
     for row in rows:
         overlap = {None: "", True: "overlap", False: "disjoint"}[row.overlap]
         table.add_row(
@@ -165,7 +159,6 @@ def _changes(title: str, rows: Sequence[Change]) -> Table:
             f"{100 * row.change:+.1f} %" if row.change is not None else "",
             overlap,
             Text(row.verdict, VERDICT_STYLES.get(row.verdict, "")),
-            showable(row.reason),
         )
     return table
 

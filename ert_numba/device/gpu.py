@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib.util
 import os
@@ -27,12 +28,22 @@ class NoGpu(ErtError):
 
 
 def require_packages() -> None:
-    """Raise :class:`NoGpu` with the extra to install where a package is missing."""
+    """Raise :class:`NoGpu` where the driver is missing, or with the extra to install where a package is."""
+    if not _has_driver():
+        raise NoGpu("a GPU", "no NVIDIA driver: libcuda was not found", "If there is one, nvidia-smi must work first")
     missing = [name for name in ("numba_cuda", "cuda.bindings") if not _installed(name)]
     if missing:
         raise NoGpu(
             "a GPU", f"no {' and no '.join(missing)}", "Install it: pip install 'ert-numba[cuda13]' (or [cuda12])"
         )
+
+
+def _has_driver() -> bool:
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def _installed(name: str) -> bool:

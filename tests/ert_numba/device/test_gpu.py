@@ -96,9 +96,18 @@ def test_a_silent_attribute_is_no_limit_of_zero(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "_has_driver", lambda: True)
     monkeypatch.setattr(gpu, "_installed", lambda name: name != "numba_cuda")
     with pytest.raises(NoGpu, match=r"no numba_cuda.*pip install 'ert-numba\[cuda13\]'"):
         require_packages()
+
+
+def test_without_a_driver_nobody_is_told_to_install_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "_has_driver", lambda: False)
+    monkeypatch.setattr(gpu, "_installed", lambda name: False)
+    with pytest.raises(NoGpu, match="no NVIDIA driver") as caught:
+        require_packages()
+    assert "pip" not in str(caught.value)
 
 
 class FakeDriver:
