@@ -155,3 +155,17 @@ def test_private_things_only_on_request(run, tmp_path):
     assert host
     assert '"host_name": null' in minimal
     assert str(tmp_path) not in minimal
+
+
+def test_of_two_kinds_of_gpu_one_must_be_chosen(run, tmp_path):
+    text = (DATA / "faults" / "F13_aggregate_ratio_of_sums.csv").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    mixed = [line.replace('"9.0"', '"8.0"') if line.startswith('"1"') else line for line in lines]
+    (tmp_path / "mixed.csv").write_text("\n".join(mixed) + "\n", encoding="utf-8")
+    refused = run("read", "mixed.csv")
+    assert refused.exit_code == 3
+    assert "--gpu" in refused.stderr
+    for number, launches in (("1", 1), ("2", 1)):
+        data = json.loads(run("roofline", "mixed.csv", "--gpu", number, "--json").stdout)
+        assert data["launches"] == launches
+    assert run("read", "mixed.csv", "--gpu", "3").exit_code == 3
