@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,10 @@ def sweep(
     request = request or Request()
     if results is not None:
         check_writable(Path(results))
-    chosen, _ = choose(backend, device)
+    chosen, refusals = choose(backend, device)
+    # A GPU that is there and was not measured must not go unsaid.
+    better = tuple(Skipped(what=row.backend, reason=row.reason) for row in refusals)
+    chosen = replace(chosen, absent=(*chosen.absent, *better))
     if budget_seconds is None:
         budget_seconds = chosen.budgets[request.quick]
     checked(request, budget_seconds, chosen.device)

@@ -9,7 +9,7 @@ import pytest
 from fake_backend import RATES, SIZES, FakeMachine
 
 import ert_numba
-from ert_numba import api, files
+from ert_numba import api, backends, files
 from ert_numba.errors import ErtError, NotComparable
 from ert_numba.kernels.spec import Request
 
@@ -185,6 +185,16 @@ def test_a_fit_that_fails_loses_no_samples(machine, tmp_path, monkeypatch):
         sweep(tmp_path)
     (kept,) = (tmp_path / "results").rglob("sweep.json")
     assert api.load_sweep(kept).samples
+
+
+def test_a_better_back_end_that_could_not_measure_is_named_with_its_remedy(machine, monkeypatch):
+    def refuse(ordinal: int) -> None:
+        raise ErtError("a GPU", "no numba_cuda", "pip install it")
+
+    monkeypatch.setitem(backends.BACKENDS, "cuda", refuse)
+    reasons = {row.what: row.reason for row in ert_numba.sweep(results=None).model.skipped}
+    assert reasons["cuda"] == "no numba_cuda. pip install it"
+    assert "cuda" not in {row.what for row in ert_numba.sweep(backend="cpu", results=None).model.skipped}
 
 
 def test_the_budget_is_that_of_the_back_end_where_none_is_given(machine, tmp_path):
