@@ -36,7 +36,7 @@ def probe_cpu(topology: Topology | None = None, sysfs: Path = SYSFS, cgroup: Pat
         )
     vendor = flags.get("vendor_id", flags.get("CPU implementer", "unknown"))
     caches = caches_from_sysfs(sysfs, topology) or _spread(cpuid.caches(), topology.cores)
-    notes = list(_notes(topology, flags, caches))
+    notes = [*_notes(topology, flags, caches), *_narrow(isa, features)]
     return DeviceInfo(
         kind="cpu",
         name=flags.get("model name", f"{vendor} {architecture} processor"),
@@ -174,6 +174,15 @@ def _notes(topology: Topology, flags: dict[str, str], caches: tuple[Cache, ...])
     if "hypervisor" in flags.get("flags", ""):
         notes.append("virtual machine: cores, caches and memory may be shared with neighbours")
     return notes
+
+
+def _narrow(isa: VectorIsa, features: tuple[str, ...]) -> list[str]:
+    """Wider vectors that the processor has in part only, so that no kernel is written for them."""
+    wider = next((name for name in ("avx512f", "avx2", "avx") if name in features), None)
+    have = {"avx512": "avx512f", "avx2": "avx2"}.get(isa.key)
+    if wider is None or wider == have:
+        return []
+    return [f"{wider} without what the kernels need beside it: the ceilings are those of {isa.label}, not the widest"]
 
 
 def unmeasured(flags: str) -> tuple[Skipped, ...]:

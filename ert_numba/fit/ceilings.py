@@ -51,10 +51,22 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
         proof=tuple(proof),
         skipped=tuple(skipped),
         partial=sweep.partial,
-        notes=(*_doubts(ceilings), *(note for one in curves for note in one.notes), *_contradictions(knees)),
+        notes=(
+            *_part(sweep),
+            *_doubts(ceilings),
+            *(note for one in curves for note in one.notes),
+            *_contradictions(knees),
+        ),
         settings=sweep.settings,
         provenance=sweep.provenance,
     )
+
+
+def _part(sweep: Sweep) -> Iterator[str]:
+    """What the figures of ``all`` cores are of, where a user asked for fewer."""
+    threads, units = sweep.settings.get("threads", 0), sweep.device.units
+    if sweep.device.kind == "cpu" and isinstance(threads, int) and 0 < threads < units:
+        yield f"measured with {threads} of {units} cores, as asked: the figures are not those of the whole processor"
 
 
 def _curves(groups: dict[str, list[Evidence]], series: dict[str, SeriesKey], device: DeviceInfo) -> list[CurveReading]:

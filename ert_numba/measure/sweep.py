@@ -114,7 +114,7 @@ Listener = Callable[[Progress], None]
 def plan_points(
     kernels: Iterable[KernelSpec], offered: Callable[[KernelSpec], Iterable[Point | Skipped]], done: Iterable[str]
 ) -> tuple[list[Track], list[Skipped]]:
-    """The points that the kernels offer, less those whose key is ``done`` (a resumed sweep)."""
+    """The points that the kernels offer, each once, less those whose key is ``done`` (a resumed sweep)."""
     tracks: list[Track] = []
     skipped: list[Skipped] = []
     finished = set(done)
@@ -123,6 +123,7 @@ def plan_points(
             if isinstance(item, Skipped):
                 skipped.append(item)
             elif item.key not in finished:
+                finished.add(item.key)
                 tracks.append(Track(spec, item))
     return tracks, skipped
 

@@ -101,6 +101,23 @@ def test_a_hybrid_processor_is_noted(tree, monkeypatch):
     assert device(tree).maximum_clock_hz == 5e9
 
 
+@pytest.mark.parametrize(
+    ("features", "isa", "told"),
+    [
+        (("sse2",), "sse2", None),
+        (("avx", "sse2"), "sse2", "avx without"),
+        (("avx", "avx2", "fma", "sse2"), "avx2", None),
+        (("avx", "avx2", "avx512f", "fma", "sse2"), "avx2", "avx512f without"),
+        (("avx", "avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl", "fma", "sse2"), "avx512", None),
+        (("neon", "sve"), "neon", None),
+    ],
+)
+def test_wider_vectors_that_are_not_used_are_named(features, isa, told):
+    notes = module._narrow(BY_KEY[isa], features)
+    assert len(notes) == (told is not None)
+    assert all(note.startswith(told) for note in notes)
+
+
 def test_an_architecture_without_kernels_is_refused(tree, monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     with pytest.raises(ErtError, match="riscv64"):

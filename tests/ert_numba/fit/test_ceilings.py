@@ -125,3 +125,11 @@ def test_the_example_machine_reads_as_it_was_made_up():
     assert {knee.witness for knee in model.knees} == {"bandwidth", "latency"}
     assert model.ceiling("DRAM.read").conditions["huge_pages"] is True
     assert model.ceiling("L1.latency").value == pytest.approx(1.08e-9, rel=0.03)
+
+
+@pytest.mark.parametrize(("threads", "told"), [(0, False), (1, True), (2, False)])
+def test_figures_of_fewer_cores_than_there_are_say_so(threads, told):
+    rng = np.random.default_rng(3)
+    row = sample("L1.read", repeats(1e-3, rng), Work(bytes_counted=1e8))
+    model = fit_sweep(sweep(row, settings={"seed": 1, "threads": threads}))
+    assert any("1 of 2 cores" in note for note in model.notes) is told

@@ -198,7 +198,7 @@ def test_progress_counts_up_to_the_budget():
 
 
 def test_planning_skips_what_is_done_and_keeps_reasons():
-    offered = [*VARIANTS, Skipped(what="AMX", reason="not yet")]
+    offered = [*VARIANTS, Skipped(what="AMX", reason="not yet"), VARIANTS[2]]
     tracks, skipped = plan_points([KERNEL], lambda _: offered, [VARIANTS[0].key, "no such point"])
     assert [track.point for track in tracks] == VARIANTS[1:]
     assert skipped == [Skipped(what="AMX", reason="not yet")]
