@@ -164,6 +164,7 @@ def diff(
     b: Annotated[Path, typer.Argument(help="Another one: after.")],
     *,
     machine: Machine = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Also a new page (.html) or Markdown.")] = None,
     fail_if: Annotated[
         list[str] | None, typer.Option("--fail-if", help="Exit with 1 where this holds: 'time > +5%'.")
     ] = None,
@@ -185,6 +186,10 @@ def diff(
         from appprof.tables import diff_tables
 
         show(lambda width: list(diff_tables(found, width)))
+    if output is not None:
+        from appprof.drawing import write_diff
+
+        note(f"diff        {write_diff(found, output)}")
     for line in (*found.differences, *found.notes):
         note(f"Note: {line}")
     for line in check_gates(found, gates):

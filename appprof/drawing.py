@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from appprof.analysis import Analysis
+from appprof.diff import Diff
 from appprof.result import Result
 from ert_numba.errors import ErtError
 from ert_numba.files import write_text_new
@@ -85,3 +86,17 @@ def _markdown(result: Result) -> str:
     from appprof.exports import as_markdown
 
     return as_markdown(result)
+
+
+def write_diff(diff: Diff, output: Path) -> Path:
+    """A comparison as a page or as Markdown, by the output's ending. Raises ErtError."""
+    ending = output.suffix.lower()
+    if ending == ".html":
+        from appprof.charts.diff_page import write_diff_page
+
+        return write_diff_page(output, diff)
+    if ending == ".md":
+        from appprof.exports import diff_as_markdown
+
+        return write_text_new(output, diff_as_markdown(diff))
+    raise ErtError(f"the file {output}", f"the ending {ending or 'is missing'!r}", "End the name in .html or .md")

@@ -6,8 +6,9 @@ import csv
 import io
 from collections.abc import Callable
 
+from appprof.diff import Diff, ratio_change
 from appprof.result import KernelRow, Result
-from appprof.tables import coverage_words, percent, ratio, unknown, verdict_words
+from appprof.tables import coverage_words, figures_of, percent, ratio, signed, unknown, verdict_words
 from ert_numba.units import si
 
 # A spreadsheet takes a cell that begins so for a formula.
@@ -46,7 +47,7 @@ def _cell(value: object) -> object:
 
 
 _COLUMNS: tuple[tuple[str, Callable[[KernelRow], str]], ...] = (
-    ("kernel", lambda row: f"`{row.short.replace('`', chr(39))}`"),
+    ("kernel", lambda row: _code(row.short)),
     ("launches", lambda row: str(row.launches)),
     ("time", lambda row: unknown(row.seconds, lambda value: si(value, "s"))),
     ("share", lambda row: unknown(row.time_share, percent)),
@@ -63,7 +64,7 @@ def as_markdown(result: Result, most: int = 50) -> str:
     """A table for an issue or a pull request, with the coverage and the sentences below."""
     lines = [f"**{_plain(result.gpu)}**, {si(result.kernel_seconds, 's')} of kernel time, {result.launches} launches",
              "", "| " + " | ".join(name for name, _ in _COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]  # fmt: skip
-    lines += ["| " + " | ".join(_plain(cell(row)) for _, cell in _COLUMNS) + " |" for row in result.kernels[:most]]
+    lines += ["| " + " | ".join(cell(row) for _, cell in _COLUMNS) + " |" for row in result.kernels[:most]]
     if len(result.kernels) > most:
         rest = sum(row.seconds or 0.0 for row in result.kernels[most:])
         lines.append(f"| {len(result.kernels) - most} more | | {si(rest, 's')} |" + " |" * (len(_COLUMNS) - 3))
@@ -72,5 +73,27 @@ def as_markdown(result: Result, most: int = 50) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _code(name: str) -> str:
+    """A name as code, in which nothing but the cell's own border has a meaning."""
+    return "`" + name.replace("`", "'").replace("|", "\\|") + "`"
+
+
 def _plain(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def diff_as_markdown(diff: Diff, most: int = 30) -> str:
+    """The comparison for a pull request: totals, then the kernels that changed the time most."""
+    lines = ["| | A | B | change |", "| --- | --- | --- | --- |"]
+    lines += [f"| {name} | {figures_of(name, a)} | {figures_of(name, b)} | {signed(ratio_change(a, b))} |"
+              for name, (a, b) in diff.totals.items()]  # fmt: skip
+    lines += ["", "| kernel | A | B | change | bound |", "| --- | --- | --- | --- | --- |"]
+    for row in diff.kernels[:most]:
+        times = ["" if side is None else unknown(side.seconds, lambda value: si(value, "s")) for side in (row.a, row.b)]
+        bound = " → ".join(dict.fromkeys(verdict_words(side) for side in (row.a, row.b) if side is not None))
+        change = signed(row.time_change) if row.state == "both" else row.state
+        lines.append("| " + " | ".join((_code(row.short), *times, change, bound)) + " |")
+    if len(diff.kernels) > most:
+        lines.append(f"| {len(diff.kernels) - most} more | | | | |")
+    lines += ["", *(f"- {_plain(note)}" for note in (*diff.differences, *diff.notes))]
+    return "\n".join(lines).rstrip() + "\n"

@@ -11,7 +11,7 @@ from rich.text import Text
 from appprof.analysis import Coverage
 from appprof.diff import Diff, KernelChange, ratio_change
 from appprof.result import GroupRow, KernelRow, Result
-from appprof.words import path_words, short_name
+from appprof.words import group_name, path_words
 from ert_numba.units import si
 
 MARKS = {"machine": "", "report": "°", "catalogue": "*"}
@@ -122,9 +122,8 @@ def groups_table(by: str, rows: Sequence[GroupRow], width: int, most: int = 15) 
     columns = ("time", "share", "launches", "kernels", "FLOP/s", "DRAM", "gives back")
     table = _table(f"By {by}", [(by, False), *((name, True) for name in columns)])
     for row in rows[:most]:
-        name = path_words(row.name) if by == "precision" and "." in row.name else short_name(row.name)
         table.add_row(
-            Text(name),
+            Text(group_name(by, row.name)),
             unknown(row.seconds, lambda value: si(value, "s")),
             unknown(row.time_share, percent),
             str(row.launches),
@@ -190,19 +189,16 @@ def diff_tables(diff: Diff, width: int, most: int = 20) -> Iterable[Table]:
     """Totals, then the kernels that changed the time of the run most, then ranges."""
     totals = _table("Totals", [("", False), ("A", True), ("B", True), ("change", True)])
     for name, (a, b) in diff.totals.items():
-        unit = {"time": "s", "flop": "FLOP", "launches": ""}.get(name, "B")
-        change = ratio_change(a, b)
-        both = (f"{a:.0f}", f"{b:.0f}") if name == "launches" else (si(a, unit), si(b, unit))
-        totals.add_row(name, *both, "?" if change is None else f"{change:+.1%}")
+        totals.add_row(name, figures_of(name, a), figures_of(name, b), signed(ratio_change(a, b)))
     yield _fitted(totals, width)
     wide = width >= 110
     names = ["A", "B", "change", *(["a launch", "FLOP", "DRAM"] if wide else []), "bound"]
     table = _table("Kernels", [("kernel", False), *((name, name != "bound") for name in names)])
     for row in diff.kernels[:most]:
-        figures = [_seconds(row.a), _seconds(row.b), row.state if row.state != "both" else _signed(row.time_change)]
+        figures = [_seconds(row.a), _seconds(row.b), row.state if row.state != "both" else signed(row.time_change)]
         if wide:
             changes = (row.launch_change, row.flop_change, row.bytes_change.get("DRAM"))
-            figures += [_signed(change) if row.state == "both" else "" for change in changes]
+            figures += [signed(change) if row.state == "both" else "" for change in changes]
         table.add_row(Text(row.short), *figures, _bounds(row))
     if len(diff.kernels) > most:
         table.add_row(Text(f"{len(diff.kernels) - most} more", "dim"))
@@ -213,7 +209,7 @@ def diff_tables(diff: Diff, width: int, most: int = 20) -> Iterable[Table]:
         for group in ranges[:most]:
             sides = [side.seconds if side else None for side in (group.a, group.b)]
             cells = [unknown(side, lambda value: si(value, "s")) for side in sides]
-            groups.add_row(Text(short_name(group.name)), *cells, _signed(group.time_change))
+            groups.add_row(Text(group_name("range", group.name)), *cells, signed(group.time_change))
         yield _fitted(groups, width)
 
 
@@ -221,7 +217,13 @@ def _seconds(row: KernelRow | None) -> str:
     return "" if row is None else unknown(row.seconds, lambda value: si(value, "s"))
 
 
-def _signed(change: float | None) -> str:
+def figures_of(total: str, value: float) -> str:
+    """A total of a comparison in its unit."""
+    unit = {"time": "s", "flop": "FLOP"}.get(total, "B")
+    return f"{value:.0f}" if total == "launches" else si(value, unit)
+
+
+def signed(change: float | None) -> str:
     return "?" if change is None else f"{change:+.1%}"
 
 

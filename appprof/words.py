@@ -51,6 +51,12 @@ def one_line(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split()) or "(no name)"
 
 
+def group_name(by: str, name: str, longest: int = 60) -> str:
+    """The name of a range, a stream or a file as it stands, of a precision in words; cut where it is long."""
+    text = path_words(name) if by == "precision" and "." in name else one_line(name)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 @lru_cache(maxsize=100_000)
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     """A kernel's name without return type, parameters and namespaces; templates as far as they fit."""

@@ -8,7 +8,7 @@ from appprof.analysis import Analysis
 from appprof.result import GroupRow, KernelRow, Result
 from appprof.roofs import SOURCE_WORDS
 from appprof.tables import coverage_words, percent, ratio
-from appprof.words import one_line, path_words, resource_words, short_name
+from appprof.words import group_name, one_line, path_words, resource_words
 from ert_numba.charts.document import esc, table
 from ert_numba.units import si
 
@@ -81,10 +81,9 @@ def _group_table(by: str, rows: Sequence[GroupRow]) -> str:
 
 
 def _group_cells(by: str, row: GroupRow) -> list[str]:
-    name = path_words(row.name) if by == "precision" and "." in row.name else short_name(row.name, 80)
     moved, intensity = row.bytes.get("DRAM"), row.intensity.get("DRAM")
     return [
-        esc(name),
+        esc(group_name(by, row.name, 80)),
         UNKNOWN if row.seconds is None else esc(si(row.seconds, "s")),
         UNKNOWN if row.time_share is None else percent(row.time_share),
         str(row.launches),

@@ -1,0 +1,175 @@
+"""The page of two profiles: what changed the time of the run, kernel by kernel, hollow before and filled after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+from altair.utils.schemapi import debug_mode
+
+from appprof.diff import Diff, GroupChange, KernelChange, ratio_change
+from appprof.result import KernelRow
+from appprof.tables import figures_of, signed, verdict_words
+from appprof.words import group_name, one_line
+from ert_numba.charts import theme
+from ert_numba.charts.document import document, esc, figure, table
+from ert_numba.charts.labels import text_width
+from ert_numba.charts.roofline import NARROW, WIDE, Size
+from ert_numba.files import write_text_new
+from ert_numba.units import si
+
+MOST_DRAWN, MOST_LISTED = 24, 200
+_ROW = 22  # pixels
+UNKNOWN = '<span class="muted">?</span>'
+
+
+def write_diff_page(path: Path, diff: Diff) -> Path:
+    """Write :func:`diff_page` to a path where nothing stands yet. Raises ErtError."""
+    return write_text_new(path, diff_page(diff))
+
+
+def diff_page(diff: Diff) -> str:
+    """One offline HTML page of B against A."""
+    charts = {}
+    body = [_header(diff), *_doubts(diff)]
+    with debug_mode(False):
+        if _drawable(diff.kernels):
+            charts["times"] = (times_chart(diff.kernels), times_chart(diff.kernels, NARROW))
+            caption = (
+                "The kernels that changed the time of the run most, most first. Hollow: A, filled: B; the line between "
+                "them is orange where B takes longer, blue where it takes less. New and gone kernels have one dot."
+            )
+            alternative = "Time of each kernel in A and in B; the table of kernels has the figures."
+            body.append(f"<h2>What changed the time</h2>{figure('times', alternative, caption)}")
+        body += [_kernels(diff.kernels), *_groups(diff)]
+        return document("Two profiles", f"<main>{''.join(body)}</main>", charts)
+
+
+def times_chart(rows: Sequence[KernelChange], size: Size = WIDE) -> theme.AnyChart:
+    """One line a kernel, times on a logarithmic axis: a kernel of a microsecond is as legible as one of a second."""
+    rows = _drawable(rows)[:MOST_DRAWN]
+    names = [f"{number}  {_cut(row.short, size)}" for number, row in enumerate(rows, 1)]
+    dots = [dot for name, row in zip(names, rows, strict=True) for dot in _dots(name, row)]
+    domain = theme.log_domain([dot["seconds"] for dot in dots], "times", below=1.4, above=1.4)
+    width = size.width - (140 if size.narrow else 60)
+    ticks = theme.log_ticks(domain, 4 if size.narrow else 9)
+    x = alt.X("seconds:Q", scale=theme.log_scale(domain), axis=theme.rate_axis("Time of all launches", "s", ticks))
+    y = alt.Y("row:N", sort=names, axis=alt.Axis(title=None, ticks=False, domain=False, grid=True,
+                                                 labelColor=theme.LIGHT["ink"], labelLimit=330))  # fmt: skip
+    tips = [alt.Tooltip(f"{name}:N", title=name) for name in ("kernel", "A", "B", "change", "bound")]
+    base = theme.rows(dots).encode(x=x, y=y)
+    layers = [
+        base.mark_line(strokeWidth=3, opacity=0.75).encode(
+            detail="row:N", color=alt.Color("colour:N", scale=None)),
+        base.mark_point(shape="circle", size=70, strokeWidth=1.6, opacity=1).encode(
+            fill=alt.Fill("fill:N", scale=None), stroke=alt.Stroke("colour:N", scale=None), tooltip=tips),
+    ]  # fmt: skip
+    title = alt.TitleParams("Time of each kernel, before and after")
+    chart = alt.layer(*layers).properties(width=width, height=_ROW * len(rows), title=title, name="times")
+    return theme.dressed(chart)
+
+
+def _drawable(rows: Sequence[KernelChange]) -> list[KernelChange]:
+    return [row for row in rows if any(side is not None and side.seconds for side in (row.a, row.b))]
+
+
+def _cut(text: str, size: Size) -> str:
+    room = 105 if size.narrow else 310
+    while text_width(text, size.font) > room:
+        text = text[:-2] + "…"
+    return text
+
+
+def _dots(name: str, row: KernelChange) -> Iterator[dict[str, Any]]:
+    change = row.seconds_change or 0.0
+    colour = theme.LIGHT["vermillion" if change > 0 else "blue" if change < 0 else "muted"]
+    figures = {
+        "kernel": row.short, "A": _time(row.a), "B": _time(row.b), "bound": _bounds(row),
+        "change": signed(row.time_change) if row.state == "both" else row.state,
+    }  # fmt: skip
+    for side, fill in ((row.a, theme.LIGHT["paper"]), (row.b, colour)):
+        if side is not None and side.seconds:
+            yield {"row": name, "seconds": side.seconds, "colour": colour, "fill": fill, **figures}
+
+
+def _time(side: KernelRow | None) -> str:
+    return "not there" if side is None else "not known" if side.seconds is None else si(side.seconds, "s")
+
+
+def _bounds(row: KernelChange) -> str:
+    sides = (verdict_words(side) for side in (row.a, row.b) if side is not None)
+    return " → ".join(dict.fromkeys(sides))
+
+
+def _header(diff: Diff) -> str:
+    gpus = " and ".join(dict.fromkeys((one_line(diff.gpu_a), one_line(diff.gpu_b))))
+    facts = "".join(
+        f"<div><dt>{esc(name)}</dt><dd>{esc(signed(ratio_change(a, b)))}<small>{esc(figures_of(name, a))} → "
+        f"{esc(figures_of(name, b))}</small></dd></div>"
+        for name, (a, b) in diff.totals.items()
+    )
+    words = f"A: {one_line(diff.run_a)}. B: {one_line(diff.run_b)}. On {gpus}."
+    head = f'<h1>Two profiles: B against A</h1><p class="muted">{esc(words)}</p>'
+    return f'<header>{head}<dl class="facts">{facts}</dl></header>'
+
+
+def _doubts(diff: Diff) -> Iterator[str]:
+    lines = [f"Not taken alike, compared by force: {line}." for line in diff.differences] + list(diff.notes)
+    lines.append("Each profile is one run: what two runs of the same program differ by is not known from them.")
+    yield f'<h2>Read this first</h2><ul class="list">{"".join(f"<li>{esc(line)}</li>" for line in lines)}</ul>'
+
+
+def _kernels(rows: Sequence[KernelChange]) -> str:
+    head = (
+        "Kernel",
+        "A",
+        "B",
+        "Change",
+        "A launch",
+        "Launches",
+        "FLOP",
+        "L2 bytes",
+        "DRAM bytes",
+        "Bound",
+        "Matched by",
+    )
+    cells = (_cells(row) for row in rows[:MOST_LISTED])
+    more = f'<p class="muted">{len(rows) - MOST_LISTED} more.</p>' if len(rows) > MOST_LISTED else ""
+    words = "Changes are B/A − 1; of FLOP and bytes where both sides know them by the same definition."
+    return (
+        f'<h2>Kernels</h2><p class="muted">{words}</p>'
+        f"{table('Kernels', head, cells, frozenset({1, 2, 3, 4, 5, 6, 7, 8}))}{more}"
+    )
+
+
+def _cells(row: KernelChange) -> list[str]:
+    both = row.state == "both"
+    launches = "" if row.a is None or row.b is None else f"{row.a.launches} → {row.b.launches}"
+    apart = "" if row.apart is None else f"<small>{'no overlap' if row.apart else 'overlapping'}</small>"
+    return [
+        esc(row.short),
+        "" if row.a is None else esc(_time(row.a)),
+        "" if row.b is None else esc(_time(row.b)),
+        esc(signed(row.time_change)) if both else f'<span class="flag">{esc(row.state)}</span>',
+        esc(signed(row.launch_change)) + apart if both else "",
+        esc(launches),
+        esc(signed(row.flop_change)) if both else "",
+        esc(signed(row.bytes_change.get("L2.sm"))) if both else "",
+        esc(signed(row.bytes_change.get("DRAM"))) if both else "",
+        esc(_bounds(row)),
+        esc(row.match),
+    ]
+
+
+def _groups(diff: Diff) -> Iterator[str]:
+    for by, rows in diff.groups.items():
+        head = (by.capitalize(), "A", "B", "Change")
+        yield f"<h2>By {esc(by)}</h2>{table(by, head, (_group(by, row) for row in rows[:60]), frozenset({1, 2, 3}))}"
+
+
+def _group(by: str, row: GroupChange) -> list[str]:
+    sides = [None if side is None else side.seconds for side in (row.a, row.b)]
+    return [esc(group_name(by, row.name, 80)), *(UNKNOWN if side is None else esc(si(side, "s")) for side in sides),
+            esc(signed(row.time_change))]  # fmt: skip
