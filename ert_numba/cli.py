@@ -131,6 +131,10 @@ def sweep(
         full=full,
         seed=seed,
     )
+    if resume is not None and request != Request():
+        raise ErtError(
+            f"to go on with {resume}", "a request beside it", "Leave the other options out: a sweep goes on as it began"
+        )
     with progress_listener() as listener:
         run = api.sweep(
             None if resume else request,

@@ -185,6 +185,13 @@ def test_ctrl_c_before_the_first_sample(machine, tmp_path):
     assert "nothing was measured" in refused("sweep", "--backend", "cpu", "--results", tmp_path / "results")
 
 
+@pytest.mark.parametrize("option", [("--quick",), ("--levels", "L1"), ("--threads", "1"), ("--seed", "7")])
+def test_resume_takes_no_other_request(option, machine, run, tmp_path):
+    message = refused("sweep", "--resume", run, *option, "--results", tmp_path / "results")
+    assert "goes on as it began" in message
+    assert machine.opened == 0
+
+
 def test_resume_on_another_machine_is_not_comparable(machine, tmp_path, monkeypatch):
     machine.interrupt_at = 5
     sweep(tmp_path)
