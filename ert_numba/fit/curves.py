@@ -14,10 +14,11 @@ from ert_numba.fit.naming import LevelName, agrees, name_knees, sharers
 from ert_numba.fit.piecewise import Plateau, SeriesFit, SeriesKnee, fit_series
 from ert_numba.fit.roofs import physical_limit
 from ert_numba.machine import Ceiling, Knee
-from ert_numba.records import DeviceInfo
+from ert_numba.records import Cache, DeviceInfo
 from ert_numba.units import capacity
 
 SIZE_AXIS = "working_set_bytes"
+IN_SIGHT = 2.0  # how far past a cache's size, to either side, a curve of one level must reach to show its end
 SIGMA_RANGE = (0.01, 0.10)  # few repeats tell little of their own scatter: no point may outweigh another a hundredfold
 
 
@@ -179,10 +180,18 @@ def _plateau_ceiling(curve: _Curve, ceiling: str, plateau: Plateau, members: lis
     )
 
 
+def _in_sight(cache: Cache, curve: _Curve) -> bool:
+    """Whether the curve should show where the cache ends: one made for the knee of one level need not."""
+    if curve.points[0].point.axes.get("ceilings") is not False:
+        return True
+    end = cache.bytes / sharers(curve.device, cache.level, curve.workers)
+    return _size(curve.points[0]) * IN_SIGHT <= end <= _size(curve.points[-1]) / IN_SIGHT
+
+
 def _doubts(curve: _Curve, knees: tuple[Knee, ...]) -> tuple[str, ...]:
     span = f"{capacity(_size(curve.points[0]))} to {capacity(_size(curve.points[-1]))}"
     seen = {knee.level for knee in knees}
-    missing = [row.level for row in curve.device.caches if row.level not in seen]
+    missing = [row.level for row in curve.device.caches if row.level not in seen and _in_sight(row, curve)]
     if not knees:
         return (f"{curve.name}: no knee found from {span}",)
     return (f"{curve.name}: shows no end of {', '.join(missing)} from {span}",) if missing else ()
