@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ert_numba.catalog.memory_levels import BY_KEY as LEVELS
+from ert_numba.catalog.memory_levels import HOST_ACCESSES
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.compare import Change, Comparison, Figure
 from ert_numba.errors import showable
@@ -74,10 +75,12 @@ def ceiling_name(row: Ceiling, device: DeviceInfo) -> str:
     if row.kind == "compute":
         label = PRECISIONS[row.precision].label if row.precision in PRECISIONS else row.precision or "?"
         path = {"vector.fma": "vector FMA", "vector.add": "vector, no FMA", "vector.dot": "vector dot product"}
-        name = f"{label} {path.get(row.path or '', (row.path or '').replace('.', ' '))}"
+        name = f"{label} {path.get(row.path or '', (row.path or '').replace('tensor.', 'tensor, '))}"
     elif row.level:
         level = LEVELS.get((device.kind, row.level))
-        name = f"{level.label if level else row.level} {(row.access or row.kind).replace('_nt', ', non-temporal')}"
+        access = row.access or row.kind
+        access = HOST_ACCESSES.get(access, access.replace("_nt", ", non-temporal"))
+        name = f"{level.label if level else row.level} {access}"
     else:
         name = row.key
     return showable(", ".join(filter(None, (name, row.variant, "2:4 sparse" if row.sparse else ""))))

@@ -31,6 +31,15 @@ MEMORY_LEVELS: tuple[MemoryLevel, ...] = (
     MemoryLevel(key="HOST", label="Host link", order=60, device_kind="gpu", scope="link"),
 )
 
+# How bytes cross the host link, in words; other ways to access memory are named by what reads them.
+HOST_ACCESSES: dict[str, str] = {
+    "h2d_pinned": "to the device, pinned",
+    "d2h_pinned": "to the host, pinned",
+    "both_pinned": "both ways, pinned",
+    "h2d_pageable": "to the device, pageable",
+    "d2h_pageable": "to the host, pageable",
+}
+
 BY_KEY: dict[tuple[str, str], MemoryLevel] = {(row.device_kind, row.key): row for row in MEMORY_LEVELS}
 
 

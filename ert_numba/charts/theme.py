@@ -14,7 +14,7 @@ import altair as alt
 import msgspec
 
 from ert_numba.catalog.memory_levels import BY_KEY as LEVELS
-from ert_numba.catalog.memory_levels import MEMORY_LEVELS
+from ert_numba.catalog.memory_levels import HOST_ACCESSES, MEMORY_LEVELS
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.errors import ErtError
 
@@ -141,7 +141,8 @@ def unit_colour(unit: str) -> str:
 
 def access_row(key: str) -> Access:
     """The look of an access kind; one that the table lacks is drawn muted, under its own name."""
-    return _ACCESS.get(key) or Access(key=key, label=one_line(key, 24), hue="muted", shape="stroke")
+    label = HOST_ACCESSES.get(key) or one_line(key, 24)
+    return _ACCESS.get(key) or Access(key=key, label=label, hue="muted", shape="stroke")
 
 
 def path_label(path: str) -> str:
