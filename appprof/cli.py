@@ -154,7 +154,7 @@ def roofline(
                                                           chosen_groups(found, wanted))])  # fmt: skip
         first_steps(found)
         notes(found)
-    written = write(analysis, found, output, ending, dark=dark, ask=not as_json or output is not None)
+    written = write(analysis, found, output, ending, dark=dark, choose_name=not as_json)
     note(f"{written.ending:11} {written.path}") if written.path else print(written.text, end="")
 
 
@@ -217,7 +217,7 @@ def first_steps(found: Result) -> None:
 
 
 def notes(found: Result) -> None:
-    from appprof.tables import coverage_words
+    from appprof.phrases import coverage_words
 
     for line in (*found.notes, *found.warnings):
         note(f"Note: {line}")

@@ -38,12 +38,18 @@ class Written(msgspec.Struct, frozen=True):
 
 
 def write(
-    analysis: Analysis, result: Result, output: Path | None, ending: str, *, dark: bool = False, ask: bool = True
+    analysis: Analysis,
+    result: Result,
+    output: Path | None,
+    ending: str,
+    *,
+    dark: bool = False,
+    choose_name: bool = True,
 ) -> Written:
     """Write ``analysis`` in the form ``ending`` to the new file ``output``.
 
     Without an output, text forms come back as text and all others get a new name in the current folder; with
-    ``ask=False`` and no output nothing is written. Raises ErtError.
+    ``choose_name=False`` and no output nothing is written. Raises ErtError.
     """
     form = ending or "html"
     if form not in FORMS:
@@ -51,7 +57,7 @@ def write(
             f"the file {output}", f"the form {form!r}", f"Choose among {', '.join(FORMS)}, or end the name in one"
         )
     texts: dict[str, Callable[[], str]] = {"csv": lambda: _csv(result), "md": lambda: _markdown(result)}
-    if output is None and (form in texts or not ask):
+    if output is None and (form in texts or not choose_name):
         return Written(form, text=texts[form]() if form in texts else "")
     path = output if output is not None else free_name(Path(f"{analysis.model.run}-roofline.{form}"))
     if form in texts:

@@ -7,8 +7,8 @@ import io
 from collections.abc import Callable
 
 from appprof.diff import Diff, ratio_change
+from appprof.phrases import coverage_words, figures_of, percent, ratio, signed, unknown, verdict_words
 from appprof.result import KernelRow, Result
-from appprof.tables import coverage_words, figures_of, percent, ratio, signed, unknown, verdict_words
 from ert_numba.units import si
 
 # A spreadsheet takes a cell that begins so for a formula.

@@ -8,8 +8,8 @@ import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from appprof.analysis import Coverage
 from appprof.diff import Diff, KernelChange, ratio_change
+from appprof.phrases import figures_of, percent, ratio, signed, unknown, verdict_words
 from appprof.result import GroupRow, KernelRow, Result
 from appprof.words import group_name, path_words
 from ert_numba.units import si
@@ -20,7 +20,6 @@ VERDICT_STYLES = {
     "compute": "green", "bandwidth": "cyan", "launch": "magenta", "latency": "yellow", "unknown": "dim",
     "excess": "bold red",
 }  # fmt: skip
-_SHORT_RESOURCE = {"DRAM": "DRAM", "L2": "L2", "L1": "L1", "SHARED": "shared", "HOST": "host"}
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -30,33 +29,6 @@ class Column(msgspec.Struct, frozen=True):
     width: int
     cell: Callable[[KernelRow], str | Text]
     right: bool = True
-
-
-def unknown(value: float | None, text: Callable[[float], str]) -> str:
-    """A number as text; what is not known is a question mark, never 0."""
-    return "?" if value is None else text(value)
-
-
-def percent(value: float) -> str:
-    return f"{value:.1%}" if value < 0.0995 else f"{value:.0%}"
-
-
-def ratio(value: float) -> str:
-    """Three digits, without an exponent where a person would write none: ``0.167``, ``41.8``, ``1,734``."""
-    return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
-
-
-def verdict_words(row: KernelRow) -> str:
-    """``FP32``, ``L2``, ``tensor wgmma``, ``IMPOSSIBLE``: one or two words for a column."""
-    if row.verdict == "excess":
-        return "IMPOSSIBLE" if row.excess == "impossible" else "above roof"
-    if row.verdict in ("latency", "launch", "unknown"):
-        return row.verdict
-    bound = row.bound or ""
-    if bound == "tensor":
-        paths = [key for key in row.flop_by_path if ".tensor" in key]
-        return path_words(max(paths, key=row.flop_by_path.__getitem__)).replace("tensor (", "").replace(")", "")
-    return _SHORT_RESOURCE.get(bound) or path_words(bound)
 
 
 def _verdict(row: KernelRow) -> Text:
@@ -168,17 +140,6 @@ def _bytes(row: KernelRow, definition: str) -> Text:
     return Text(f"({si(value, 'B')})" if definition in row.withheld else si(value, "B"))
 
 
-def coverage_words(coverage: Coverage) -> str:
-    """Which share of the time has what: the line that says how far to trust the rest."""
-    words = [f"FLOP of {coverage.flop:.0%} of the kernel time"]
-    if coverage.flop_partial:
-        words.append(f"some FLOP of another {coverage.flop_partial:.0%}")
-    words += [f"bytes of {level} of {share:.0%}" for level, share in coverage.bytes.items()]
-    if coverage.timed_launches < coverage.launches:
-        words.append(f"a time of {coverage.timed_launches} of {coverage.launches} launches")
-    return "Known: " + ", ".join(words) + "."
-
-
 def first_steps(rows: Iterable[KernelRow], most: int = 3) -> Iterable[str]:
     """The sentences of the kernels that would give back the most."""
     for number, row in enumerate(list(rows)[:most], 1):
@@ -215,16 +176,6 @@ def diff_tables(diff: Diff, width: int, most: int = 20) -> Iterable[Table]:
 
 def _seconds(row: KernelRow | None) -> str:
     return "" if row is None else unknown(row.seconds, lambda value: si(value, "s"))
-
-
-def figures_of(total: str, value: float) -> str:
-    """A total of a comparison in its unit."""
-    unit = {"time": "s", "flop": "FLOP"}.get(total, "B")
-    return f"{value:.0f}" if total == "launches" else si(value, unit)
-
-
-def signed(change: float | None) -> str:
-    return "?" if change is None else f"{change:+.1%}"
 
 
 def _bounds(row: KernelChange) -> Text:

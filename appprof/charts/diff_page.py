@@ -10,8 +10,8 @@ import altair as alt
 from altair.utils.schemapi import debug_mode
 
 from appprof.diff import Diff, GroupChange, KernelChange, ratio_change
+from appprof.phrases import figures_of, signed, verdict_words
 from appprof.result import KernelRow
-from appprof.tables import figures_of, signed, verdict_words
 from appprof.words import group_name, one_line
 from ert_numba.charts import theme
 from ert_numba.charts.document import document, esc, figure, table

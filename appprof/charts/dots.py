@@ -8,8 +8,8 @@ import msgspec
 
 from appprof.analysis import Analysis
 from appprof.diagnosis import Diagnosis
+from appprof.phrases import percent
 from appprof.summary import Point, Summary
-from appprof.tables import percent
 from appprof.words import LEVEL_LABELS, LEVEL_WORDS, resource_words
 from ert_numba.units import si
 

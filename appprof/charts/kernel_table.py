@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from appprof.phrases import percent, ratio, verdict_words
 from appprof.result import KernelRow
-from appprof.tables import percent, ratio, verdict_words
 from appprof.words import one_line
 from ert_numba.charts.document import esc
 from ert_numba.units import si

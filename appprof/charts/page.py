@@ -14,8 +14,8 @@ from appprof.charts.roofline_chart import roofline_chart
 from appprof.charts.sections import coverage, evidence, groups, provenance, roofs, unplaced
 from appprof.charts.shares_chart import FARTHEST, shares_chart, with_shares
 from appprof.diagnosis import Diagnosis
+from appprof.phrases import part, percent
 from appprof.result import Result, make_result, what_to_do_first
-from appprof.tables import percent
 from appprof.words import LEVEL_LABELS, one_line, path_words, resource_words
 from ert_numba.charts import theme
 from ert_numba.charts.document import document, esc, figure
@@ -89,9 +89,9 @@ def _facts(analysis: Analysis, result: Result) -> Iterator[tuple[str, str, str]]
         name, share = max(bounds.items(), key=lambda item: item[1])
         yield "Mostly bound by", _short(name), f"{percent(share)} of the time"
     known = result.coverage
-    yield "FLOP known of", percent(known.flop), "of the time" + (
-        f"; some of {percent(known.flop_partial)}" if known.flop_partial else "")  # fmt: skip
-    yield "DRAM bytes of", percent(known.bytes.get("DRAM", 0.0)), "of the time"
+    yield "FLOP known of", part(known.flop), "of the time" + (
+        f"; some of {part(known.flop_partial)}" if known.flop_partial else "")  # fmt: skip
+    yield "DRAM bytes of", part(known.bytes.get("DRAM", 0.0)), "of the time"
 
 
 def _short(name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from appprof.analysis import Analysis
+from appprof.phrases import coverage_words, percent, ratio
 from appprof.result import GroupRow, KernelRow, Result
 from appprof.roofs import SOURCE_WORDS
-from appprof.tables import coverage_words, percent, ratio
 from appprof.words import group_name, one_line, path_words, resource_words
 from ert_numba.charts.document import esc, table
 from ert_numba.units import si

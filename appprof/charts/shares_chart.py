@@ -11,9 +11,9 @@ from typing import Any
 import altair as alt
 
 from appprof.diagnosis import Diagnosis
+from appprof.phrases import percent
 from appprof.roofline import LAUNCH
 from appprof.summary import Resource
-from appprof.tables import percent
 from appprof.words import LEVEL_LABELS, path_words, resource_words
 from ert_numba.charts import theme
 from ert_numba.charts.labels import text_width

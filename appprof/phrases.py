@@ -1,0 +1,67 @@
+"""Figures and verdicts as text: the same in the terminal, in CSV, in Markdown and on pages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from appprof.analysis import Coverage
+from appprof.result import KernelRow
+from appprof.words import path_words
+from ert_numba.units import si
+
+_SHORT_RESOURCE = {"DRAM": "DRAM", "L2": "L2", "L1": "L1", "SHARED": "shared", "HOST": "host"}
+
+
+def unknown(value: float | None, text: Callable[[float], str]) -> str:
+    """A number as text; what is not known is a question mark, never 0."""
+    return "?" if value is None else text(value)
+
+
+def percent(value: float) -> str:
+    return f"{value:.1%}" if value < 0.0995 else f"{value:.0%}"
+
+
+def part(value: float) -> str:
+    """A part of a whole that never says all, or nothing, of what is almost that."""
+    if 0 < value < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < value < 1.0 - 1e-12 else f"{value:.0%}"
+
+
+def ratio(value: float) -> str:
+    """Three digits, without an exponent where a person would write none: ``0.167``, ``41.8``, ``1,734``."""
+    return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
+
+
+def verdict_words(row: KernelRow) -> str:
+    """``FP32``, ``L2``, ``tensor wgmma``, ``IMPOSSIBLE``: one or two words for a column."""
+    if row.verdict == "excess":
+        return "IMPOSSIBLE" if row.excess == "impossible" else "above roof"
+    if row.verdict in ("latency", "launch", "unknown"):
+        return row.verdict
+    bound = row.bound or ""
+    if bound == "tensor":
+        paths = [key for key in row.flop_by_path if ".tensor" in key]
+        return path_words(max(paths, key=row.flop_by_path.__getitem__)).replace("tensor (", "").replace(")", "")
+    return _SHORT_RESOURCE.get(bound) or path_words(bound)
+
+
+def coverage_words(coverage: Coverage) -> str:
+    """Which share of the time has what: the line that says how far to trust the rest."""
+    words = [f"FLOP of {part(coverage.flop)} of the kernel time"]
+    if coverage.flop_partial:
+        words.append(f"some FLOP of another {part(coverage.flop_partial)}")
+    words += [f"bytes of {level} of {part(share)}" for level, share in coverage.bytes.items()]
+    if coverage.timed_launches < coverage.launches:
+        words.append(f"a time of {coverage.timed_launches} of {coverage.launches} launches")
+    return "Known: " + ", ".join(words) + "."
+
+
+def figures_of(total: str, value: float) -> str:
+    """A total of a comparison in its unit."""
+    unit = {"time": "s", "flop": "FLOP"}.get(total, "B")
+    return f"{value:.0f}" if total == "launches" else si(value, unit)
+
+
+def signed(change: float | None) -> str:
+    return "?" if change is None else f"{change:+.1%}"
