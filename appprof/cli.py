@@ -29,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 INTERRUPTED = 130
+MOST_IMPOSSIBLE = 5
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -219,6 +220,8 @@ def first_steps(found: Result) -> None:
 def notes(found: Result) -> None:
     from appprof.phrases import coverage_words
 
+    for row in [row for row in found.kernels if row.verdict == "excess"][:MOST_IMPOSSIBLE]:
+        note(" ".join(row.sentences))
     for line in (*found.notes, *found.warnings):
         note(f"Note: {line}")
     for line in found.lost:

@@ -106,6 +106,13 @@ def test_what_is_lacking_comes_with_the_command(run):
     assert "sm__ops_path_tensor_" in result.stderr
 
 
+def test_the_impossible_is_named_with_its_likely_causes(run):
+    result = run("roofline", DATA / "faults" / "F05_achieved_above_peak.csv", "-o", "x.csv")
+    assert result.exit_code == 0
+    assert "IMPOSSIBLE: 10.0 PFLOP/s is 149 times" in result.stderr
+    assert "Likely causes" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
