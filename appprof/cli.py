@@ -8,13 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ert_numba.errors import ErtError
+from ert_numba.terminal import application, command_of, note, print_json
 
 if TYPE_CHECKING:
     import msgspec
@@ -22,15 +21,9 @@ if TYPE_CHECKING:
     from appprof.application import ApplicationModel
     from appprof.result import Result
 
-app = typer.Typer(
-    help="From a profile that you have to a hierarchical roofline that says what to do.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-INTERRUPTED = 130
+app = application("From a profile that you have to a hierarchical roofline that says what to do.")
+command = command_of(app)
 MOST_IMPOSSIBLE = 5
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Format(StrEnum):
@@ -62,29 +55,6 @@ Force = Annotated[bool, typer.Option("--force", help="Take roofs of another GPU,
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="A new file.")]
 
 
-def command(function: Command) -> Command:
-    """Register a command; a user's error becomes a message and its exit code, never a traceback."""
-
-    @wraps(function)
-    def guarded(*arguments: Any, **options: Any) -> Any:
-        try:
-            return function(*arguments, **options)
-        except ErtError as error:
-            note(f"Asked for: {error.asked}\nFound:     {error.found}\nTo do:     {error.remedy}")
-            raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            note("Interrupted.")
-            raise typer.Exit(INTERRUPTED) from None
-
-    app.command(name=function.__name__.replace("_", "-"))(guarded)
-    return function
-
-
-def note(text: str) -> None:
-    """To stderr, as it stands: a path or a kernel's name is no markup."""
-    print(text, file=sys.stderr)
-
-
 def models_of(
     files: Sequence[Path], mark: Mark | None, provenance: ProvenanceName = ProvenanceName.MINIMAL
 ) -> tuple[ApplicationModel, ...]:
@@ -112,7 +82,7 @@ def read(
     if output is not None:
         note(f"application {api.save(model, output)}")
     if as_json:
-        print_document(model)
+        print_json(model)
         return
     found = api.make_result(api.analyse(model))
     show(lambda width: [work_table(found, width)])
@@ -238,12 +208,6 @@ def show(tables: Callable[[int], Sequence[Any]]) -> None:
     for table in tables(console.width):
         console.print(table)
         console.print()
-
-
-def print_document(document: msgspec.Struct) -> None:
-    from ert_numba.store.documents import encode
-
-    sys.stdout.write(encode(document).decode())
 
 
 def print_struct(value: msgspec.Struct) -> None:

@@ -5,32 +5,22 @@ Numbers go to stdout, notes to stderr. Heavy imports stand inside the commands, 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ert_numba.errors import ErtError, showable
+from ert_numba.errors import ErtError
+from ert_numba.terminal import application, command_of, note, print_json, show_tables
 
 if TYPE_CHECKING:
-    import msgspec
-
     from ert_numba.api import Run
 
-app = typer.Typer(
-    help="Measure what a machine can do: its hierarchical roofline, with intervals.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-INTERRUPTED = 130
-NARROWEST = 80
-Command = TypeVar("Command", bound=Callable[..., Any])
+app = application("Measure what a machine can do: its hierarchical roofline, with intervals.")
+command = command_of(app)
 
 
 class BackendName(StrEnum):
@@ -54,45 +44,6 @@ class ProvenanceName(StrEnum):
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Backend = Annotated[BackendName, typer.Option(help="What to measure; auto takes a GPU where it can.")]
 Device = Annotated[int, typer.Option(help="Which GPU, as CUDA counts them.", min=0)]
-
-
-def command(function: Command) -> Command:
-    """Register a command; a user's error becomes a message and its exit code, never a traceback."""
-
-    @wraps(function)
-    def guarded(*arguments: Any, **options: Any) -> Any:
-        try:
-            return function(*arguments, **options)
-        except ErtError as error:
-            note(f"Asked for: {error.asked}\nFound:     {error.found}\nTo do:     {error.remedy}")
-            raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            note("Interrupted before anything was measured.")
-            raise typer.Exit(INTERRUPTED) from None
-
-    app.command(name=function.__name__.replace("_", "-").removesuffix("-"))(guarded)
-    return function
-
-
-def note(text: str) -> None:
-    """To stderr: a path or a device name is no markup, and what comes out of a file commands no terminal."""
-    print(showable(text), file=sys.stderr)
-
-
-def show_tables(tables: Iterator[Any]) -> None:
-    from rich.console import Console
-
-    console = Console(markup=False)
-    console.width = max(console.width, NARROWEST)  # squeezed tables would cut figures: a narrow terminal wraps instead
-    for table in tables:
-        console.print(table)
-        console.print()
-
-
-def print_json(document: msgspec.Struct) -> None:
-    from ert_numba.store.documents import encode
-
-    sys.stdout.write(encode(document).decode())
 
 
 @command
