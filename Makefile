@@ -35,7 +35,7 @@ unit: $(VENV)/tested
 
 # After a change to a record that is stored: its JSON Schema under results/schema.
 schema: $(VENV)/installed$(EXTRA)
-	$(BIN)/python -m ert_numba.store.schema
+	$(BIN)/python -c 'import appprof.application, ert_numba.store.schema as schema; schema.write_schemas()'
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
