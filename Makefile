@@ -31,11 +31,11 @@ contracts: $(VENV)/tested
 	$(BIN)/lint-imports
 
 unit: $(VENV)/tested
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadscope --cov --cov-report=term:skip-covered $(ARGS)
 
 # After a change to a record that is stored: its JSON Schema under results/schema.
 schema: $(VENV)/installed$(EXTRA)
-	$(BIN)/python -c 'import appprof.application, ert_numba.store.schema as schema; schema.write_schemas()'
+	$(BIN)/python -c 'import appprof.application, appprof.verify, ert_numba.store.schema as schema; schema.write_schemas()'
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
