@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 
 from ert_numba.catalog.memory_levels import level_order
@@ -10,13 +10,12 @@ from ert_numba.fit.curves import CurveReading, read_curve
 from ert_numba.fit.evidence import Evidence, by_series, gather
 from ert_numba.fit.keys import SeriesKey, is_series, parse_ceiling, parse_series
 from ert_numba.fit.naming import AGREEMENT
+from ert_numba.fit.neighbours import with_neighbours
 from ert_numba.fit.proof import prove
 from ert_numba.fit.roofs import roof
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Sweep
 from ert_numba.units import capacity, si
-
-UNDISTURBED = 0.9  # share of the FMA limit that a core of one's own exceeds
 
 
 def fit_sweep(sweep: Sweep) -> MachineModel:
@@ -36,6 +35,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
     curves = _curves(groups, series, sweep.device)
     for row in (row for reading in curves for row in reading.ceilings):
         ceilings.setdefault(row.key, row)
+    ceilings, neighbours = with_neighbours(ceilings) if sweep.device.kind == "cpu" else (ceilings, ())
     knees = tuple(knee for reading in curves for knee in reading.knees)
     proof, skipped = [], [*sweep.skipped, *wrong]
     for key, parts in series.items():
@@ -53,6 +53,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
         partial=sweep.partial,
         notes=(
             *_part(sweep),
+            *neighbours,
             *_doubts(ceilings),
             *(note for one in curves for note in one.notes),
             *_contradictions(knees),
@@ -88,18 +89,7 @@ def _doubts(ceilings: dict[str, Ceiling]) -> list[str]:
     noisy = [row.key for row in ceilings.values() if row.noisy]
     if noisy:
         notes.append(f"{len(noisy)} of {len(ceilings)} ceilings are noisy: another run may differ by more than 4 %")
-    return [*notes, *_shared_cores(ceilings.values())]
-
-
-def _shared_cores(ceilings: Iterable[Ceiling]) -> Iterator[str]:
-    """Register-only work that stays far below its limit: someone else runs on these cores."""
-    for row in ceilings:
-        share = row.share_of_limit
-        if row.path == "vector.fma" and row.precision == "fp64" and share is not None and share < UNDISTURBED:
-            yield (
-                f"{row.key} reaches {100 * share:.0f} % of its limit with all its work in registers: someone else uses "
-                "these cores too, and every figure is what they left"
-            )
+    return notes
 
 
 def _contradictions(knees: tuple[Knee, ...]) -> list[str]:

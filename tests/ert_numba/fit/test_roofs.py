@@ -108,12 +108,6 @@ def test_noise_flags_carry_over():
     assert any("1 of 2 ceilings are noisy" in note for note in model.notes)
 
 
-@pytest.mark.parametrize(("share", "noted"), [(0.7, True), (0.97, False)])
-def test_cores_that_someone_else_uses_too_are_noted(share, noted):
-    model = fit_sweep(sweep(compute("fp64.vector.fma", share * 2 * LIMIT)))
-    assert any("someone else uses these cores" in note for note in model.notes) is noted
-
-
 @pytest.mark.parametrize("key", ["fp64.vector.fma", "L1.read", "L1.latency", "launch.plain"])
 def test_a_point_that_declares_nothing_of_its_kind_is_named(key):
     with pytest.raises(ErtError, match=key):
