@@ -182,7 +182,8 @@ def _verdict(a: _Side, b: _Side, overlap: bool) -> tuple[str, str]:
 def _conditions(model: MachineModel) -> dict[str, str]:
     """What should be alike for a change to mean something, by name, as text."""
     device = model.device
-    names = ("name", "architecture", "units", "threads", "sockets", "numa_nodes", "memory_bytes")
+    # Not the memory: it is what was free at the moment, and never the same.
+    names = ("name", "architecture", "units", "threads", "sockets", "numa_nodes")
     found = {f"device {name.replace('_', ' ')}": str(getattr(device, name)) for name in names}
     if device.maximum_clock_hz is not None:
         found["device maximum clock"] = si(device.maximum_clock_hz, "Hz")
