@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Diff,
         MachineModel,
         Result,
+        Verdict,
         analyse,
         chart,
         compare,
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
         read,
         read_one,
         save,
+        verify_machine,
         write_page,
     )
 
 __all__ = [
-    "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "analyse", "chart", "compare", "load_machine",
-    "make_result", "pick", "read", "read_one", "save", "write_page",
+    "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "Verdict", "analyse", "chart", "compare",
+    "load_machine", "make_result", "pick", "read", "read_one", "save", "verify_machine", "write_page",
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ Everything raises ``ErtError`` with what was asked, what was found and what to d
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +13,15 @@ from typing import TYPE_CHECKING
 from appprof import analysis as analysis_of
 from appprof.analysis import Analysis
 from appprof.application import ApplicationModel
+from appprof.collect import ncu
 from appprof.diff import Diff, diff
 from appprof.gather import gather
 from appprof.report.read import read_report
 from appprof.result import Result, make_result
+from appprof.verify import Verdict, capability_of, judge, parse_suite
+from appprof.witnesses import metrics_for
 from ert_numba.errors import ErtError
+from ert_numba.files import check_new
 from ert_numba.machine import MachineModel
 from ert_numba.records import slug
 from ert_numba.store.documents import load, save
@@ -100,6 +105,40 @@ def write_page(analysis: Analysis, path: Path | str) -> Path:
     return write(Path(path), analysis)
 
 
+def verify_machine(
+    machine: Path | str, output: Path | str | None = None, device: int = 0, quick: bool = False
+) -> Verdict:
+    """Count the work of every GPU kernel of the suite with Nsight Compute, and save the verdict on what it declares.
+
+    ``machine`` is the GPU's machine model; the verdict lies beside it as ``verdict.json`` unless ``output`` names
+    another file. ``quick`` takes smaller working sets in device memory.
+    """
+    place = Path(machine)
+    model = load_machine(place)
+    target = check_new(verdict_path(place) if output is None else Path(output))
+    metrics = metrics_for(capability_of(model))
+    words = ["--device", str(device), *(["--quick"] if quick else [])]
+    collected = ncu.collect(metrics, (sys.executable, "-m", "ert_numba", "launch", *words))
+    checks, skipped = judge(parse_suite(collected.printed), collected.report, model)
+    verdict = Verdict(
+        run=model.run,
+        device=model.device.name,
+        architecture=model.device.architecture,
+        tool=" ".join(word for word in ("Nsight Compute", collected.report.sources[0].tool_version) if word),
+        settings={**ncu.OPTIONS, "quick": quick},
+        checks=checks,
+        skipped=skipped,
+        provenance=collect("appprof"),
+    )
+    save(verdict, target)
+    return verdict
+
+
+def verdict_path(machine: Path) -> Path:
+    """Where the verdict on a machine model lies."""
+    return (machine if machine.is_dir() else machine.parent) / "verdict.json"
+
+
 def _is_document(path: Path) -> bool:
     try:
         with path.open("rb") as file:
@@ -110,6 +149,6 @@ def _is_document(path: Path) -> bool:
 
 
 __all__ = [
-    "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "analyse", "chart", "compare", "load_machine",
-    "make_result", "pick", "read", "read_one", "save", "write_page",
+    "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "Verdict", "analyse", "chart", "compare",
+    "load_machine", "make_result", "pick", "read", "read_one", "save", "verify_machine", "write_page",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from rich.text import Text
 from appprof.diff import Diff, KernelChange, ratio_change
 from appprof.phrases import figures_of, percent, ratio, signed, unknown, verdict_words
 from appprof.result import GroupRow, KernelRow, Result
+from appprof.verify import HIT_SHARE, Verdict
 from appprof.words import group_name, path_words
 from ert_numba.units import si
 
@@ -181,3 +182,45 @@ def _seconds(row: KernelRow | None) -> str:
 def _bounds(row: KernelChange) -> Text:
     sides = [verdict_words(side) for side in (row.a, row.b) if side is not None]
     return Text(" → ".join(dict.fromkeys(sides)))
+
+
+def verdict_tables(verdict: Verdict, width: int) -> Iterable[Table]:
+    """Declared against counted, what counted it, and what could not be compared."""
+    columns = [("declared", True), ("counted", True), ("differs by", True), ("may", True), ("", False)]
+    table = _table(f"Declared and counted work, {verdict.device}", [("ceiling", False), *columns])
+    for row in verdict.checks:
+        share = row.what == HIT_SHARE
+        declared, counted = (
+            unknown(value, percent if share else _exact(row.what)) for value in (row.declared, row.counted)
+        )
+        table.add_row(
+            Text(f"{row.ceiling}, L1 hits" if share else row.ceiling),
+            declared,
+            counted,
+            unknown(row.error, lambda error: f"{100 * error:+.3f} %"),
+            f"{100 * row.tolerance:.0f} %",
+            Text("ok", "green") if row.passed else Text("FAILS", "bold red"),
+        )
+    yield _fitted(table, width)
+    yield _words(
+        "Counted by", [(row.ceiling, row.counter + f" ({row.note})" * bool(row.note)) for row in verdict.checks]
+    )
+    reasons = dict.fromkeys(row.reason for row in verdict.skipped)
+    named = [(", ".join(row.what for row in verdict.skipped if row.reason == why), why) for why in reasons]
+    if named:
+        yield _words("Not compared", named)
+
+
+def _exact(unit: str) -> Callable[[float], str]:
+    return lambda value: si(value, unit, 5)
+
+
+def _words(title: str, pairs: Iterable[tuple[str, str]]) -> Table:
+    """Names and what is said of them: both wrap."""
+    table = _table(title, [("", False), ("", False)])
+    table.show_header = False
+    for column in table.columns:
+        column.no_wrap, column.overflow = False, "fold"
+    for name, what in pairs:
+        table.add_row(Text(name), Text(what))
+    return table

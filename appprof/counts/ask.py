@@ -29,7 +29,7 @@ def ask_for(quantity: str, chip: Capability | None) -> tuple[str, ...]:
         return ("gpu__time_duration.sum", *CLOCK_METRICS)
     if quantity == "flop":
         return (*_vector(chip), *_tensor(chip))
-    names = [name for definition in DEFINITIONS[quantity] for name in _bytes(definition, chip)]
+    names = [name for definition in DEFINITIONS[quantity] for name in byte_metrics(definition, chip)]
     if quantity == "DRAM" and names:
         names.append(DRAM_CLOCK)
     if quantity == "L1" and chip is not None and chip >= (9, 0):
@@ -61,8 +61,8 @@ def _tensor(chip: Capability | None) -> list[str]:
     return [f"{name}.sum" for name in names]
 
 
-def _bytes(definition: str, chip: Capability | None) -> list[str]:
-    """The preferred counter of a definition on a chip, halves never where a whole exists."""
+def byte_metrics(definition: str, chip: Capability | None) -> list[str]:
+    """Full names of the preferred counter of a definition on a chip, halves never where a whole exists."""
     rows = [row for row in BYTE_COUNTERS if row.definition == definition]
     fits = [row for row in rows if not row.names[0].startswith("derived") and (chip is None or chip in row.chips)]
     return [f"{name}.sum" for name in fits[0].names] if fits else []

@@ -205,3 +205,15 @@ def device(ordinal: int) -> Iterator[None]:
         yield
     finally:
         call(driver.cuCtxSetCurrent, before)
+
+
+@contextmanager
+def profiled() -> Iterator[None]:
+    """What a profiler that was told to wait for it (``ncu --profile-from-start off``) sees; without one, nothing."""
+    from cuda.bindings import driver
+
+    call(driver.cuProfilerStart)
+    try:
+        yield
+    finally:
+        call(driver.cuProfilerStop)
