@@ -159,10 +159,13 @@ def _sort_key(value: float | str | None) -> str:
 def _rest(rows: Sequence[KernelRow]) -> str:
     if not rows:
         return ""
-    seconds, share = sum(row.seconds or 0.0 for row in rows), sum(row.time_share or 0.0 for row in rows)
+    timed = [row for row in rows if row.seconds is not None]
+    seconds, share = sum(row.seconds or 0.0 for row in timed), sum(row.time_share or 0.0 for row in timed)
+    untimed = f"<small>{len(rows) - len(timed)} of unknown time</small>" if len(timed) < len(rows) else ""
     launches = sum(row.launches for row in rows)
     return (
         f'<tr class="rest"><th scope="row">{len(rows)} other kernels, added up</th>'
-        f'<td class="n">{si(seconds, "s")}</td>'
-        f'<td class="n">{percent(share)}</td><td class="n">{launches}</td><td colspan="{len(COLUMNS) - 3}"></td></tr>'
+        f'<td class="n">{si(seconds, "s") if timed else "–"}{untimed}</td>'
+        f'<td class="n">{percent(share) if timed else "–"}</td><td class="n">{launches}</td>'
+        f'<td colspan="{len(COLUMNS) - 3}"></td></tr>'
     )

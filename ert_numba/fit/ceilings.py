@@ -11,7 +11,7 @@ from ert_numba.fit.evidence import Evidence, by_series, gather
 from ert_numba.fit.keys import SeriesKey, is_series, parse_ceiling, parse_series
 from ert_numba.fit.naming import AGREEMENT
 from ert_numba.fit.neighbours import with_neighbours
-from ert_numba.fit.proof import prove
+from ert_numba.fit.proof import prove, refuted
 from ert_numba.fit.roofs import roof
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Sweep
@@ -54,6 +54,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
         notes=(
             *_part(sweep),
             *neighbours,
+            *refuted(proof, ceilings),
             *_doubts(ceilings),
             *(note for one in curves for note in one.notes),
             *_contradictions(knees),

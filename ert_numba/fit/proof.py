@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ert_numba.errors import ErtError
 from ert_numba.fit.evidence import Evidence
@@ -33,6 +33,23 @@ def prove(
         if proof.intensity not in best or proof.value > best[proof.intensity].value:
             best[proof.intensity] = proof
     return [best[intensity] for intensity in sorted(best)], []
+
+
+def refuted(points: Iterable[ProofPoint], ceilings: Mapping[str, Ceiling]) -> tuple[str, ...]:
+    """A note for each roof that a kernel of known intensity passed, both intervals taken into account.
+
+    No kernel can: so that roof was measured in a worse moment than the kernel, and stands too low.
+    """
+    passed: dict[str, int] = {}
+    for point in points:
+        memory, compute = ceilings[point.bandwidth_key], ceilings[point.compute_key]
+        if point.low > attainable(point.intensity, compute.high, memory.high):
+            binding = memory if point.intensity * memory.value < compute.value else compute
+            passed[binding.key] = passed.get(binding.key, 0) + 1
+    return tuple(
+        f"{key} stands too low: {count} kernel{'s' * (count > 1)} of known intensity ran above it; measure again"
+        for key, count in passed.items()
+    )
 
 
 def _first(roofs: Mapping[str, Ceiling], keys: list[str]) -> Ceiling | None:
