@@ -1,4 +1,4 @@
-"""What one process start of the benchmark suite adds to a pytest-benchmark file: the contract of writer and judge. Pure.
+"""What one process start of the benchmark suite adds to a pytest-benchmark file: the contract of writer and judge.
 
 pytest-benchmark keeps the times (``stats.data``: seconds of each timed call); these records lie beside them, as
 ``machine_info["ert_numba"]`` and as ``extra_info["ert_numba"]`` of every benchmark.
@@ -24,10 +24,10 @@ class SuiteInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class RoofHit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The roof above a kernel of known FLOP and bytes: ``attainable`` in ``unit`` of the benchmark, and what it stands on.
+    """The roof above a kernel of known FLOP and bytes: ``attainable`` in ``unit`` of the benchmark.
 
-    ``model`` is the run that the ceilings ``bandwidth_key`` and ``compute_key`` (None where the kernel has no such work)
-    come from.
+    ``model`` is the run that the ceilings ``bandwidth_key`` and ``compute_key`` come from (None where the kernel has
+    no such work).
     """
 
     attainable: float
@@ -39,10 +39,10 @@ class RoofHit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Benchmarked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of one benchmark in one start: what its times mean.
 
-    ``key`` is the ceiling's key (``machine.Ceiling``), or the test's node id for a user's own kernel (``kind`` "user").
-    A rate is an amount of ``work`` a second: ``unit`` FLOP/s or OP/s (work.flop), B/s (work.bytes_counted), s (seconds /
-    work.accesses: lower is better). ``work`` is that of ONE timed call. ``clock_hz`` has one value a call where there is
-    a probe. ``limit`` is the physical limit in ``unit`` at the median clock; None where no source states it.
+    ``key`` is the ceiling's key (``machine.Ceiling``), or the test's node id for a user's own kernel (``kind``
+    "user"). ``work`` is that of ONE timed call; ``unit`` says what is read from it: FLOP/s or OP/s (work.flop), B/s
+    (work.bytes_counted), s (seconds / work.accesses: lower is better). ``clock_hz`` has one value a call where there
+    is a probe. ``limit`` is the physical limit in ``unit`` at the median clock; None where no source states it.
     """
 
     key: str
@@ -57,6 +57,4 @@ class Benchmarked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     noisy: bool = False
     verified: bool | None = None
     code: str = ""
-    conditions: dict[
-        str, AxisValue
-    ] = {}  # power_watts, temperature, throttle reasons, other_processes, repetitions ...
+    conditions: dict[str, AxisValue] = {}  # power, temperature, throttle reasons, other_processes ...
