@@ -253,7 +253,7 @@ def compare(
 ) -> None:
     """Two machine models side by side: ceilings, knees, change, whether the intervals overlap."""
     from ert_numba import api
-    from ert_numba.compare import compare as compare_models
+    from ert_numba.judge.models import compare as compare_models
     from ert_numba.tables import comparison_tables
 
     comparison = compare_models(api.load(a), api.load(b), force=force)

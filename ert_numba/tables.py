@@ -10,8 +10,8 @@ from rich.text import Text
 from ert_numba.catalog.memory_levels import BY_KEY as LEVELS
 from ert_numba.catalog.memory_levels import HOST_ACCESSES
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
-from ert_numba.compare import Change, Comparison, Figure
 from ert_numba.errors import showable
+from ert_numba.judge.models import Change, Comparison, Figure
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Point, Skipped
 from ert_numba.units import capacity, si

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from ert_numba.errors import NotComparable
+from ert_numba.judge.conditions import Difference, conditions_of, differences
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo
 from ert_numba.units import si
@@ -23,14 +24,6 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     low: float
     high: float
-
-
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A condition that is not the same on both sides, each side as text; None where a side does not state it."""
-
-    name: str
-    a: str | None
-    b: str | None
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +72,7 @@ def compare(a: MachineModel, b: MachineModel, force: bool = False) -> Comparison
             {row.key: _of_ceiling(row) for row in a.ceilings}, {row.key: _of_ceiling(row) for row in b.ceilings}
         ),
         knees=_changes(_of_knees(a.knees), _of_knees(b.knees)),
-        differences=_differences(_conditions(a), _conditions(b)),
+        differences=differences(_conditions(a), _conditions(b)),
         notes=notes,
     )
 
@@ -158,7 +151,7 @@ def _change(key: str, a: _Side, b: _Side) -> Change:
         overlap=overlap if a.unit == b.unit else None,
         verdict=verdict,
         reason=reason,
-        differences=_differences(a.conditions, b.conditions) + _clock_difference(a.clock_hz, b.clock_hz),
+        differences=differences(a.conditions, b.conditions) + _clock_difference(a.clock_hz, b.clock_hz),
     )
 
 
@@ -180,22 +173,8 @@ def _verdict(a: _Side, b: _Side, overlap: bool) -> tuple[str, str]:
 
 
 def _conditions(model: MachineModel) -> dict[str, str]:
-    """What should be alike for a change to mean something, by name, as text."""
-    device = model.device
-    # Not the memory: it is what was free at the moment, and never the same.
-    names = ("name", "architecture", "units", "threads", "sockets", "numa_nodes")
-    found = {f"device {name.replace('_', ' ')}": str(getattr(device, name)) for name in names}
-    if device.maximum_clock_hz is not None:
-        found["device maximum clock"] = si(device.maximum_clock_hz, "Hz")
-    found |= {f"device {name}": text for name, text in device.properties.items()}
-    found |= {f"setting {name}": str(value) for name, value in model.settings.items()}
-    found |= {f"version of {name}": text for name, text in model.provenance.versions.items()}
-    return found | {"system": model.provenance.system, "tool": model.provenance.tool}
-
-
-def _differences(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:
-    names = [*a, *(name for name in b if name not in a)]
-    return tuple(Difference(name=name, a=a.get(name), b=b.get(name)) for name in names if a.get(name) != b.get(name))
+    settings = {f"setting {name}": str(value) for name, value in model.settings.items()}
+    return conditions_of(model.device, model.provenance) | settings
 
 
 def _clock_difference(a: tuple[float, float] | None, b: tuple[float, float] | None) -> tuple[Difference, ...]:

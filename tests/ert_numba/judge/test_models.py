@@ -6,8 +6,9 @@ from document_strategies import machine_models
 from example_models import cpu_model, h200_model
 from hypothesis import given
 
-from ert_numba.compare import Difference, compare
 from ert_numba.errors import NotComparable
+from ert_numba.judge.conditions import Difference
+from ert_numba.judge.models import compare
 from ert_numba.machine import Ceiling, Knee, MachineModel
 
 replace = msgspec.structs.replace
