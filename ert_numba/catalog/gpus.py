@@ -14,6 +14,7 @@ _XLA = "openxla/xla xla/stream_executor/cuda/cuda_core_info_table.cc"
 _CUDA_TABLE = "CUDA programming guide, throughput of native arithmetic instructions"
 _NCU = "Nsight Compute, peak_sustained of the GH100 pipes"
 _HOPPER = "NVIDIA H100 white paper"
+_ISSUE = "one warp instruction a clock and scheduler, four schedulers an SM"
 _A100 = "NVIDIA A100 white paper"
 _TURING = "NVIDIA Turing white paper"
 _GA102 = "NVIDIA GA102 white paper v2"
@@ -61,6 +62,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "bf16": ("bf16.vector.fma",),
     "bf16_add": ("bf16.vector.add",),
     "int32": ("int32.vector.fma",),
+    "int32_add": ("int32.vector.add",),
     "tensor_fp64": ("fp64.tensor.mma.sync", "fp64.tensor.cublas"),
     "tensor_fp16": ("fp16.tensor.mma.sync", "fp16.tensor.cublas"),
     "tensor_fp16_acc16": ("fp16.tensor.mma.sync.acc16",),
@@ -73,6 +75,15 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "wgmma_tf32": ("tf32.tensor.wgmma", "tf32.tensor.cublas"),
     "wgmma_int8": ("int8.tensor.wgmma", "int8.tensor.cublas"),
     "wgmma_fp8": ("fp8_e4m3.tensor.wgmma", "fp8_e5m2.tensor.wgmma", "fp8_e4m3.tensor.cublas"),
+    "wgmma_fp16_sparse": ("fp16.tensor.wgmma.sparse",),
+    "wgmma_bf16_sparse": ("bf16.tensor.wgmma.sparse",),
+    "wgmma_tf32_sparse": ("tf32.tensor.wgmma.sparse",),
+    "wgmma_int8_sparse": ("int8.tensor.wgmma.sparse",),
+    "wgmma_fp8_sparse": ("fp8_e4m3.tensor.wgmma.sparse",),
+    "mma_fp16_sparse": ("fp16.tensor.mma.sync.sparse",),
+    "mma_bf16_sparse": ("bf16.tensor.mma.sync.sparse",),
+    "mma_tf32_sparse": ("tf32.tensor.mma.sync.sparse",),
+    "mma_int8_sparse": ("int8.tensor.mma.sync.sparse",),
     "mma_fp16": ("fp16.tensor.mma.sync", "fp16.tensor.mma.sync.acc16"),
     "mma_bf16": ("bf16.tensor.mma.sync",),
     "mma_tf32": ("tf32.tensor.mma.sync",),
@@ -91,6 +102,9 @@ _HOPPER_RATES = (
     *_rates(_CUDA_TABLE, fp64_add=64, fp32_add=128, fp16_add=256, bf16_add=256, int32=128),
     *_rates(_NCU, wgmma_fp16=4096, wgmma_bf16=4096, wgmma_tf32=2048, wgmma_int8=8192, wgmma_fp8=8192),
     *_rates(_NCU, mma_fp16=8192 / 3, mma_bf16=8192 / 3, mma_tf32=4096 / 3, mma_int8=16384 / 3, tensor_fp64=256),
+    *_rates(_HOPPER, wgmma_fp16_sparse=8192, wgmma_bf16_sparse=8192, wgmma_tf32_sparse=4096),
+    *_rates(_HOPPER, wgmma_int8_sparse=16384, wgmma_fp8_sparse=16384),
+    *_rates(_ISSUE, int32_add=128),
     *_rates(_NCU, shared=128, l1=128),
 )
 
@@ -107,7 +121,9 @@ GPUS: tuple[Gpu, ...] = (
         rates=(*_rates(_A100, fp64=64, fp32=128, fp16=512, bf16=256, tensor_fp64=128),
                *_rates(_CUDA_TABLE, int32=128),
                *_rates(_A100, tensor_fp16=2048, tensor_fp16_acc16=2048, tensor_bf16=2048, tensor_tf32=1024,
-                       tensor_int8=4096))),
+                       tensor_int8=4096),
+               *_rates(_A100, mma_fp16_sparse=4096, mma_bf16_sparse=4096, mma_tf32_sparse=2048, mma_int8_sparse=8192),
+               *_rates(_ISSUE, int32_add=128))),
     Gpu(product="A10", names=r"NVIDIA A10", capability=(8, 6), l1_bytes=128 << 10,
         rates=_rates("NVIDIA A10 datasheet", fp32=256, tensor_fp16=1024, tensor_bf16=1024)),
     Gpu(product="L4", names=r"NVIDIA L4", capability=(8, 9), l1_bytes=128 << 10,

@@ -3,7 +3,7 @@
 ``x = x*b + x`` reads two registers; at one warp instruction a clock and partition Hopper shows what its predecessors
 hide, so the loop body is long (hundreds of instructions of straight-line code) and all warps of the SM run. Integers
 take ``x = x*b + n`` with the next chain's ``n``: of ``x*b + x`` ptxas makes a product by a power of ``b + 1``, and
-``x*x + b`` settles on a fixed point modulo 2^32.
+``x*x + b`` settles on a fixed point modulo 2^32. Without FMA they multiply and add in chains apart.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 class Form(msgspec.Struct, frozen=True, kw_only=True):
     """One instruction under test. ``{x}``, ``{n}`` and ``{b}`` stand for a chain, the next one and the operand.
 
+    With an ``other`` instruction every second chain takes that one, and the next chain is the next of its kind.
+
     ``start`` and ``still`` make the measured run (values that stay as they are, so power does not limit the clock),
     ``start`` and ``moving`` the check; packed formats hold the pair in one word.
     """
@@ -47,6 +49,13 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     still: float
     moving: float
     at_least: tuple[int, int] = (7, 0)
+    other: str = ""
+    other_sass: str = ""
+
+    def step(self, k: int, chains: int) -> str:
+        """The PTX of the ``k``-th instruction of a body."""
+        text, apart = (self.other, 2) if self.other and k % 2 else (self.instruction, 2 if self.other else 1)
+        return text.format(x=f"x{k % chains}", n=f"x{(k + apart) % chains}", b="b")
 
 
 # Body and chains: the best of a sweep on an H200; see results/nvidia-h200/variants.json.
@@ -78,6 +87,10 @@ FORMS: tuple[Form, ...] = (
     Form(precision="int32", path="vector.fma", instruction="mad.lo.s32 {x}, {x}, {b}, {n};", add="add.s32",
          register="b32", type="uint32", sass="IMAD", operations=2, chains=8, body=128,
          start=1, still=5, moving=5),
+    # Multiplies among some chains, adds among the others: ptxas would make one IMAD of a product and its sum.
+    Form(precision="int32", path="vector.add", instruction="mul.lo.s32 {x}, {x}, {n};", add="add.s32",
+         register="b32", type="uint32", sass="IMAD", other="add.s32 {x}, {x}, {n};", other_sass="IADD3?",
+         operations=1, chains=8, body=512, start=1, still=5, moving=5),
 )  # fmt: skip
 
 
@@ -91,7 +104,7 @@ def make_chain_kernel(form: str, chains: int, body: int) -> Callable[..., None]:
     lines += [f"mov.{row.register} b, $3;", f"mov.{row.register} x0, $2;"]
     lines += [f"{row.add} x{k}, x{k - 1}, $2;" for k in range(1, chains)]
     lines += ["mov.s32 i, $1;", "LOOP_${:uid}:"]
-    lines += [row.instruction.format(x=f"x{k % chains}", n=f"x{(k + 1) % chains}", b="b") for k in range(body)]
+    lines += [row.step(k, chains) for k in range(body)]
     lines += ["sub.s32 i, i, 1;", "setp.gt.s32 p, i, 0;", "@p bra LOOP_${:uid};"]
     lines += [f"{row.add} x0, x0, x{k};" for k in range(1, chains)]
     lines += [f"mov.{row.register} $0, x0;", "}"]
@@ -110,12 +123,15 @@ def make_chain_kernel(form: str, chains: int, body: int) -> Callable[..., None]:
 
 
 def recipe(form: Form, chains: int, body: int) -> Recipe:
-    name = form.instruction.split()[0].replace(".", r"\.")
+    kinds = [(form.instruction, form.sass)] + ([(form.other, form.other_sass)] if form.other else [])
     return Recipe(
         make=make_chain_kernel,
         parameters={"form": f"{form.precision}.{form.path}", "chains": chains, "body": body},
         types=("int64", "int32", form.type, form.type, "int32"),
-        declared=(Declared(ptx=name, count=body, sass=form.sass),),
+        declared=tuple(
+            Declared(ptx=text.split()[0].replace(".", r"\."), count=body // len(kinds), sass=sass)
+            for text, sass in kinds
+        ),
     )
 
 
@@ -181,7 +197,12 @@ def emulate(form: Form, chains: int, steps: int, operand: float) -> float:
 def _emulate_integers(form: Form, chains: int, steps: int, operand: int) -> float:
     x = [int(form.start) * (k + 1) for k in range(chains)]
     for step in range(steps):
-        x[step % chains] = (x[step % chains] * operand + x[(step + 1) % chains]) % 2**32
+        k = step % chains
+        if not form.other:
+            x[k] = (x[k] * operand + x[(k + 1) % chains]) % 2**32
+        else:
+            following = x[(k + 2) % chains]
+            x[k] = (x[k] + following if k % 2 else x[k] * following) % 2**32
     return float(sum(x) % 2**32)
 
 

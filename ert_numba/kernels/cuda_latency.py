@@ -2,7 +2,7 @@
 
 The chain visits every 128-byte line of the working set once, in random order, so that neither a prefetcher nor an open
 row helps. Whole laps are timed; bracketing single loads by clock reads distorts short chains. Memory holds addresses,
-not indices, so nothing but the load is in the chain.
+not indices, so nothing but the load is in the chain. The device lays it out: half a gigabyte crosses no link.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
-from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
+from ert_numba.kernels.cuda_driver import Buffer, Function, LaunchShape, synchronize
 from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code
 from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.ptx import asm_operation
@@ -64,6 +64,32 @@ def make_shared_chase() -> Callable[..., None]:
     return kernel
 
 
+def make_chain_layer() -> Callable[..., None]:
+    load = asm_operation("ld.global.u32 $0, [$1];", "uint32", ("int64",))
+    return chain_layer(load, asm_operation("st.global.b64 [$0], $1;", None, ("int64", "int64")))
+
+
+def chain_layer(load: Any, store: Any) -> Callable[..., None]:
+    """The first words of the lines of ``memory`` become one cycle: each the address of what follows in ``order``."""
+    from numba.core.types import int64
+
+    size = LINE
+
+    def kernel(memory, order, lines):  # type: ignore[no-untyped-def]
+        i = int64(cuda.grid(1))
+        while i < lines:
+            line = int64(load(order + int64(4) * i))
+            following = int64(load(order + int64(4) * ((i + int64(1)) % lines)))
+            store(memory + int64(size) * line, memory + int64(size) * following)
+            i += int64(cuda.gridsize(1))
+
+    return kernel
+
+
+LAYER = Recipe(make=make_chain_layer, parameters={}, types=("int64", "int64", "int64"), declared=())
+_LAYER_SHAPE = LaunchShape(1024, 256)
+
+
 def recipe(space: str) -> Recipe:
     shared = space == "shared"
     name = "volatile.shared.b32" if shared else f"{space}.b64"
@@ -87,15 +113,19 @@ class ChaseProgram(CudaProgram):
     def __init__(self, point: Point, device: DeviceInfo) -> None:
         axes = point.axes
         self.space, self.lines = str(axes["space"]), max(2, int(axes["working_set_bytes"]) // LINE)
-        self.order = np.random.default_rng(int(axes["seed"])).permutation(self.lines)
+        self.order = np.random.default_rng(int(axes["seed"])).permutation(np.arange(self.lines, dtype=np.uint32))
         self.position = 0  # in the order: each run goes on where the last ended, so a large set is never half cached
+        self.layer = build_code(LAYER, device)
         super().__init__(build_code(point_recipe(point, device), device), LaunchShape(1, 1, carveout_percent=0))
 
     def allocate(self) -> list[Buffer]:
         if self.space == "shared":
             return []
-        memory = Buffer(self.lines * LINE)
-        memory.upload(chain(self.order, memory.address))
+        memory, order = Buffer(self.lines * LINE), Buffer(4 * self.lines)
+        order.upload(self.order)
+        layer = Function(self.layer.cubin, self.layer.entry, self.layer.types)
+        layer.launch(_LAYER_SHAPE, (memory.address, order.address, self.lines))
+        synchronize()  # before ``order`` is freed
         return [memory]
 
     def prepare(self, worker: int) -> CudaState:
@@ -118,13 +148,6 @@ class ChaseProgram(CudaProgram):
             return found == 4 * (repetitions * STEPS * _SHARED_STRIDE % _SHARED_WORDS)
         last = self.order[self.position]
         return found == state.buffers[0].address + LINE * int(last)
-
-
-def chain(order: NDArray[Any], address: int) -> NDArray[np.int64]:
-    """Lines of 16 words whose first word is the address of the line that follows in ``order``, a single cycle."""
-    lines = np.zeros((len(order), LINE // 8), np.int64)
-    lines[order, 0] = address + LINE * np.roll(order, -1)
-    return lines
 
 
 def work(point: Point) -> Work:

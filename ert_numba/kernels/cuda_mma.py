@@ -1,4 +1,4 @@
-"""Tensor Cores by ``mma.sync``: warp-wide products of register operands, many accumulator tiles a warp.
+"""Tensor Cores by ``mma.sync``, dense and 2:4 sparse: warp-wide products of registers, many accumulator tiles a warp.
 
 The check multiplies ones by ones: every element of every tile then grows by K a product, whatever the layout of
 fragments. The measured run multiplies zeros, so that power hardly limits the clock: the issue-rate ceiling.
@@ -17,7 +17,7 @@ from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import LaunchShape
 from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code, capability
 from ert_numba.kernels.cuda_toolchain import Recipe
-from ert_numba.kernels.mma_shapes import MMA_SHAPES, MmaShape
+from ert_numba.kernels.mma_shapes import MMA_SHAPES, PAIRS, MmaShape
 from ert_numba.kernels.ptx import asm_operation
 from ert_numba.kernels.spec import KernelSpec, Request
 from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
@@ -40,7 +40,7 @@ def make_mma_kernel(ptx: str, tiles: int, unroll: int, own_operands: bool) -> Ca
     """``tiles`` x ``unroll`` products a repetition. ``own_operands``: an A for each tile, against folding."""
     from numba.core.types import int64
 
-    shape = next(row for row in MMA_SHAPES if row.ptx == ptx)
+    shape = _row(ptx)
     operand_type = "float64" if shape.operand == "f64" else "uint32"
     sets = tiles if own_operands else 1
     zeroed, summed = accumulator_lines(shape.kind, shape.c * tiles)
@@ -49,13 +49,15 @@ def make_mma_kernel(ptx: str, tiles: int, unroll: int, own_operands: bool) -> Ca
     lines += [f"mov.{shape.operand} a{j}, $2;" for j in range(shape.a)]
     # $3 is 0, which ptxas cannot know: operands of another tile stay operands of their own.
     lines += [f"mad.lo.s32 a{j}, $3, {j}, a{j % shape.a};" for j in range(shape.a, shape.a * sets)]
+    lines += [f".reg .b32 pairs;\nmov.b32 pairs, {PAIRS:#x};"] if shape.sparse else []
+    chosen = ", pairs, 0x0" if shape.sparse else ""
     lines += ["mov.s32 i, $1;", "LOOP_${:uid}:"]
     for product in range(tiles * unroll):
         tile = product % tiles
         c = ",".join(f"c{tile * shape.c + j}" for j in range(shape.c))
         a = ",".join(f"a{(tile % sets) * shape.a + j}" for j in range(shape.a))
         b = ",".join(f"b{j}" for j in range(shape.b))
-        lines.append(f"mma.sync.aligned.{ptx} {{{c}}}, {{{a}}}, {{{b}}}, {{{c}}};")
+        lines.append(f"{shape.instruction} {{{c}}}, {{{a}}}, {{{b}}}, {{{c}}}{chosen};")
     lines += ["sub.s32 i, i, 1;", "setp.gt.s32 p, i, 0;", "@p bra LOOP_${:uid};", *summed, "}"]
     result = RESULT[shape.kind]
     products = asm_operation("\n".join(lines), result, ("int32", operand_type, "int32"))
@@ -71,11 +73,12 @@ def make_mma_kernel(ptx: str, tiles: int, unroll: int, own_operands: bool) -> Ca
 def recipe(shape: MmaShape, tiles: int, unroll: int, compute: tuple[int, int]) -> Recipe:
     emulated = shape.emulation(compute)
     sass, each = emulated or (shape.sass, 1)
+    pattern = shape.instruction.removesuffix(f"aligned.{shape.ptx}").replace(".", r"\.") + r"\S+"
     return Recipe(
         make=make_mma_kernel,
-        parameters={"ptx": shape.ptx, "tiles": tiles, "unroll": unroll, "own_operands": emulated is not None},
+        parameters={"ptx": shape.name, "tiles": tiles, "unroll": unroll, "own_operands": emulated is not None},
         types=("int64", "int32", "float64" if shape.operand == "f64" else "uint32", "int32"),
-        declared=(Declared(ptx=r"mma\.sync\.\S+", count=tiles * unroll, sass=sass, sass_per_ptx=each),),
+        declared=(Declared(ptx=pattern, count=tiles * unroll, sass=sass, sass_per_ptx=each),),
     )
 
 
@@ -112,7 +115,7 @@ class MmaProgram(CudaProgram):
         threads = self.shape.blocks * self.shape.threads
         words = state.results.download(np.uint64 if self.mma.kind == "f64" else np.uint32, threads)
         registers = self.mma.c * self.tiles
-        return matches_gold(registers, self.mma.k, self.mma.kind, self.unroll, words)
+        return matches_gold(registers, self.mma.growth, self.mma.kind, self.unroll, words)
 
 
 def shapes_of(compute: tuple[int, int]) -> tuple[MmaShape, ...]:
@@ -134,11 +137,15 @@ def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
             "tiles": usable[key].tiles,
             "unroll": 1,
         }
-        yield Point(kernel="cuda_mma", ceiling=key, axes=axes | {"shape": usable[key].ptx})
+        yield Point(kernel="cuda_mma", ceiling=key, axes=axes | {"shape": usable[key].name})
+
+
+def _row(name: str) -> MmaShape:
+    return next(row for row in MMA_SHAPES if row.name == name)
 
 
 def _shape(point: Point) -> MmaShape:
-    return next(row for row in MMA_SHAPES if row.ptx == point.axes["shape"])
+    return _row(str(point.axes["shape"]))
 
 
 def work(point: Point) -> Work:

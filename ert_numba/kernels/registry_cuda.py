@@ -21,6 +21,7 @@ from ert_numba.kernels import (
     cuda_mma,
     cuda_shared,
     cuda_store,
+    cuda_tcgen05,
     cuda_wgmma,
     cuda_words,
 )
@@ -41,6 +42,7 @@ CUDA_KERNELS: tuple[KernelSpec, ...] = (
     cuda_fma.SPEC,
     cuda_mma.SPEC,
     cuda_wgmma.SPEC,
+    cuda_tcgen05.SPEC,
     cublas_gemm.SPEC,
 )
 
@@ -58,11 +60,11 @@ POINT_RECIPES: dict[str, Callable[[Point, DeviceInfo], Recipe]] = {
 }
 """What a point compiles; kernels that are not here (a library's, the driver's copies) compile nothing."""
 
-TIMER_RECIPES: tuple[Recipe, ...] = (cuda_clock.STAMP, cuda_clock.HOLD, cuda_fill.RECIPE)
+TIMER_RECIPES: tuple[Recipe, ...] = (cuda_clock.STAMP, cuda_clock.HOLD, cuda_fill.RECIPE, cuda_latency.LAYER)
 
 
 def recipes(points: Iterable[Point], device: DeviceInfo) -> list[Recipe]:
-    """Everything that measuring ``points`` compiles, the timer's own kernels included; each once."""
+    """All that measuring ``points`` compiles, each once: the timer's own kernels and those that fill memory too."""
     made = [
         *TIMER_RECIPES,
         *(POINT_RECIPES[point.kernel](point, device) for point in points if point.kernel in POINT_RECIPES),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from ert_numba.kernels import cuda_fill, cuda_knee, cuda_load, cuda_shared, cuda_store, cuda_words
+from ert_numba.kernels import cuda_fill, cuda_knee, cuda_latency, cuda_load, cuda_shared, cuda_store, cuda_words
 from ert_numba.kernels.cuda_fill import index_sum
 
 WORD = 4
@@ -159,6 +159,27 @@ def knee() -> None:
     assert [memory.stored[block] for block in range(blocks)] == [int(value) for value in gold]
 
 
+def layer() -> None:
+    """Following the addresses that were laid, every line is visited once before the first returns."""
+    order, base, place = [3, 0, 4, 1, 2, 6, 5], 1 << 12, 64
+    written: dict[int, int] = {}
+
+    def load(address: int) -> np.uint32:
+        return np.uint32(order[(int(address) - place) // 4])
+
+    def store(address: int, value: int) -> None:
+        written[int(address)] = int(value)
+
+    cuda.jit(cuda_latency.chain_layer(load, store))[2, 2](base, place, len(order))
+    address, seen = base + cuda_latency.LINE * order[0], []
+    for _ in order:
+        seen.append((address - base) // cuda_latency.LINE)
+        address = written[address]
+    assert seen == order
+    assert address == base + cuda_latency.LINE * order[0]
+    assert len(written) == len(order)
+
+
 def index() -> None:
     written: dict[int, int] = {}
 
@@ -191,7 +212,7 @@ def shared() -> None:
 def main(name: str) -> None:
     cases: dict[str, Any] = {
         case.__name__: case
-        for case in (ring_private, ring_shared, ring_tail, stream, copy, strided, random, knee, index, shared)
+        for case in (ring_private, ring_shared, ring_tail, stream, copy, strided, random, knee, layer, index, shared)
     }
     cases[name]()
 

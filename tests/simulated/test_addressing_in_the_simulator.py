@@ -16,7 +16,10 @@ import pytest
 pytest.importorskip("numba_cuda")
 
 CASES = Path(__file__).with_name("simulated_cases.py")
-NAMES = ("ring_private", "ring_shared", "ring_tail", "stream", "copy", "strided", "random", "knee", "index", "shared")
+NAMES = (
+    "ring_private", "ring_shared", "ring_tail", "stream", "copy", "strided", "random", "knee", "layer", "index",
+    "shared",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
