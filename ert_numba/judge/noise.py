@@ -5,7 +5,7 @@ All in logarithms of seconds: a ratio mirrors when the sides are swapped, and no
 **Shift**: the Hodges-Lehmann estimator, the median of all differences between a start of B and a start of A (Annals of
 Mathematical Statistics 34, 1963): one odd start in five moves it little, for 5 % more noise than a mean.
 
-**Noise**: the pooled standard deviation of the per-start values around their side's mean. Rank tests are of no use here:
+**Noise**: the pooled standard deviation of the per-start values around their side's mean. Rank tests are no use here:
 with five starts a side the smallest p-value is 1/126, and the correction for 60 benchmarks asks for 1/6000. So the
 intervals are Student's t, and where five starts happen to agree too well, the noise is raised by what the other
 benchmarks of the suite show (empirical Bayes: Smyth, Statistical Applications in Genetics and Molecular Biology 3,

@@ -1,0 +1,60 @@
+"""The rules from a shift to a verdict. Pure arithmetic over one benchmark.
+
+SLOWER and FASTER need all of: a shift beyond the threshold, a corrected interval that excludes no change, and starts
+whose ranges are disjoint (which no assumption about the noise can weaken). SAME needs the benchmark's own 95 % interval
+inside the threshold: two one-sided tests at 2.5 % (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
+1987), uncorrected, since an overlooked change is not more likely for being one of many. Everything else is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from ert_numba.judge.evidence import Evidence
+from ert_numba.judge.judgement import FASTER, SAME, SLOWER, UNKNOWN, Threshold
+from ert_numba.judge.noise import Shift
+from ert_numba.judge.thresholds import NOISIEST, change_of
+
+ENOUGH = 5  # sound process starts a side
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    text: str
+    reason: str = ""
+
+
+def decide(shift: Shift, threshold: Threshold, comparisons: int) -> Verdict:
+    """The verdict on a shift of the time; ``comparisons`` only for the words."""
+    limit = math.log1p(threshold.fraction)
+    size = abs(shift.value)
+    if threshold.source == "its own noise" and threshold.fraction > NOISIEST:
+        return Verdict(UNKNOWN, f"too noisy: only changes above {threshold.fraction:.0%} could be told from noise")
+    if size > limit and size > shift.corrected and shift.apart:
+        return Verdict(SLOWER if shift.value > 0 else FASTER)
+    if size + shift.own <= limit:
+        return Verdict(SAME)
+    if size > limit:
+        why = "the starts of A and B overlap" if not shift.apart else f"{comparisons} comparisons bring about as much"
+        return Verdict(UNKNOWN, f"a change of {change_of(shift.value):+.1%} may be noise: {why}")
+    widest = change_of(size + shift.own)
+    return Verdict(
+        UNKNOWN, f"too noisy for its threshold of {threshold.fraction:.2g}: it may have changed by {widest:.1%}"
+    )
+
+
+def too_few(a: Evidence, b: Evidence) -> str:
+    """Why there is nothing to judge; empty where both sides have enough sound starts."""
+    reasons = []
+    for side, row in (("A", a), ("B", b)):
+        sound, all_of_them = len(row.sound), len(row.readings)
+        if sound >= ENOUGH:
+            continue
+        doubts = "; ".join(dict.fromkeys(doubt for reading in row.readings for doubt in reading.doubts))
+        if all_of_them >= ENOUGH or doubts:
+            reasons.append(f"{side} has {sound} sound starts of {all_of_them}, {ENOUGH} are needed ({doubts})")
+        else:
+            starts = "1 process start" if all_of_them == 1 else f"{all_of_them} process starts"
+            reasons.append(f"{side} has {starts}, {ENOUGH} are needed: bench --starts {ENOUGH}")
+    return "; ".join(reasons)
