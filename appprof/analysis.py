@@ -10,9 +10,9 @@ from appprof.application import ApplicationModel, Cell
 from appprof.collect_command import command_for
 from appprof.diagnosis import Diagnosis, diagnose
 from appprof.grouping import several, summarise, summary
+from appprof.remarks import Told
 from appprof.roofline import Placed, place, roofs_used
 from appprof.roofs import Roof, RoofBook, make_roofs
-from appprof.sentences import Told
 from appprof.summary import Summary
 from appprof.words import unique_short_names
 from ert_numba.machine import MachineModel

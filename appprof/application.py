@@ -75,8 +75,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Launches alike, added up. ``seconds`` is their sum, None where none of them has a time.
 
     ``ranges`` are the NVTX ranges that were open, outermost first. ``clocks_hz`` are weighted by time, so clock times
-    ``seconds`` is the cycles; ``facts`` (occupancy, waves, hit rates) are weighted by time too. ``flop_status``,
-    ``flop_reason`` and ``absent`` are those of ``appprof.counts.record.Counts``.
+    ``seconds`` is the cycles; ``facts`` (occupancy, waves, hit rates) are weighted by time too. ``events`` are sums, by
+    the keys of ``appprof.metrics.EVENT_COUNTERS``. ``flop_status``, ``flop_reason`` and ``absent`` are those of
+    ``appprof.counts.record.Counts``.
     """
 
     kernel: str
@@ -99,6 +100,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     traffic: tuple[LevelBytes, ...] = ()
     clocks_hz: dict[str, float] = {}
     facts: dict[str, float] = {}
+    events: dict[str, float] = {}
     absent: tuple[Absent, ...] = ()
 
     @property
@@ -157,6 +159,7 @@ def faults_of_application(model: ApplicationModel) -> Iterator[str]:
         if cell.seconds is not None and not 0 < cell.seconds < math.inf:
             yield f"{where}: seconds is {cell.seconds!r}, where a positive number must stand"
         amounts = [*((row.key, row.value) for row in cell.flop), *((row.definition, row.value) for row in cell.traffic)]
+        amounts += cell.events.items()
         for name, value in amounts:
             if not 0 <= value < math.inf:
                 yield f"{where}: {name} is {value!r}, where 0 or a positive number must stand"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from appprof.roofline import BANDWIDTH, COMPUTE, LAUNCH
+from appprof.roofline import BANDWIDTH, COMPUTE, LAUNCH, NO_FLOOR
+from appprof.roofs import ISSUE
 from appprof.sentences import Told, sentences
-from appprof.summary import Resource, Summary
+from appprof.summary import Resource, Summary, lacking
 
 # Verdicts beside the kinds of resources.
 LATENCY, UNKNOWN, EXCESS = "latency", "unknown", "excess"
@@ -20,10 +21,11 @@ SHORT_SECONDS = 5e-6
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """One group of launches with its verdict.
 
-    ``verdict``: ``compute``, ``bandwidth``, ``launch``, ``latency`` (nothing near), ``unknown`` (too little was
-    counted), or ``excess`` (a rate above its roof: no classification, ``excess`` says which). ``share`` is of the
-    nearest roof ``bound``; ``headroom`` the time over the floor; ``gives_back_seconds`` their difference, of all
-    launches, at their roofs. ``confidence`` (high, medium, low) comes with its ``doubts``.
+    ``verdict``: ``compute``, ``bandwidth``, ``issue`` (the schedulers are busy with instructions that no other roof
+    counts), ``launch``, ``latency`` (nothing near), ``unknown`` (too little was counted), or ``excess`` (a rate above
+    its roof: no classification, ``excess`` says which). ``share`` is of the nearest roof ``bound``; ``headroom`` the
+    time over the floor; ``gives_back_seconds`` their difference, of all launches, at their roofs. ``confidence``
+    (high, medium, low) comes with its ``doubts``.
     """
 
     summary: Summary
@@ -45,16 +47,16 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
 def diagnose(summary: Summary, short: str, total_seconds: float, told: Told) -> Diagnosis:
     """The verdict on one group; ``total_seconds`` is the run's summed kernel time."""
-    resources = [row for row in summary.resources if row.kind != LAUNCH]
+    resources = [row for row in summary.resources if row.kind not in NO_FLOOR]
     nearest = max(resources, key=lambda row: row.seconds_at_roof, default=None)
-    excess = [row for row in resources if row.excess]
+    excess = [row for row in summary.resources if row.excess]
     doubts = tuple(_doubts(summary, nearest))
     if excess:
         # Each is named: one wrong time or clock lifts several roofs at once.
         worst = max(excess, key=lambda row: (row.excess == "impossible", row.share))
         draft = Diagnosis(summary=summary, short=short, verdict=EXCESS, bound=worst.key, excess=worst.excess,
                           share=worst.share, doubts=doubts)  # fmt: skip
-    elif nearest is None or summary.seconds is None:
+    elif summary.seconds is None or not (nearest or summary.resource(ISSUE)):
         draft = Diagnosis(summary=summary, short=short, verdict=UNKNOWN, doubts=doubts)
     else:
         draft = _classified(summary, short, nearest, doubts)
@@ -64,29 +66,27 @@ def diagnose(summary: Summary, short: str, total_seconds: float, told: Told) -> 
     )  # fmt: skip
 
 
-def _classified(summary: Summary, short: str, nearest: Resource, doubts: tuple[str, ...]) -> Diagnosis:
+def _classified(summary: Summary, short: str, nearest: Resource | None, doubts: tuple[str, ...]) -> Diagnosis:
     floor, judged = summary.floor_seconds, summary.judged_seconds
-    launch = summary.resource(LAUNCH)
-    share = floor / judged
-    bound = nearest.key
+    launch, issue = summary.resource(LAUNCH), summary.resource(ISSUE)
+    share = floor / judged if judged else 0.0
     if launch is not None and launch.share >= 1.0:
         verdict = LAUNCH
-    elif share >= NEAR:
+    elif nearest is not None and share >= NEAR:
         verdict = nearest.kind
+    elif issue is not None and issue.seconds_at_roof >= NEAR * (summary.seconds or 0.0):
+        return Diagnosis(
+            summary=summary, short=short, verdict=ISSUE, bound=ISSUE, share=issue.share, headroom=1 / issue.share,
+            gives_back_seconds=issue.seconds - issue.seconds_at_roof, doubts=doubts,
+        )  # fmt: skip
     else:
-        verdict = UNKNOWN if lacking(summary) else LATENCY
+        verdict = UNKNOWN if nearest is None or lacking(summary) else LATENCY
+    if nearest is None:
+        return Diagnosis(summary=summary, short=short, verdict=verdict, doubts=doubts)
     return Diagnosis(
-        summary=summary, short=short, verdict=verdict, bound=bound, share=share,
+        summary=summary, short=short, verdict=verdict, bound=nearest.key, share=share,
         headroom=judged / floor if floor else None, gives_back_seconds=judged - floor, doubts=doubts,
     )  # fmt: skip
-
-
-def lacking(summary: Summary) -> tuple[str, ...]:
-    """What was not counted and could be the bound: ``FLOP`` and levels without bytes."""
-    found = [] if summary.flop_status == "complete" else ["FLOP"]
-    withheld = {row.level for row in summary.traffic if row.withheld}
-    present = {row.level for row in summary.traffic}
-    return (*found, *(level for level in ("L1", "L2", "DRAM") if level not in present and level not in withheld))
 
 
 def _doubts(summary: Summary, nearest: Resource | None) -> list[str]:
@@ -125,4 +125,4 @@ def _confidence(draft: Diagnosis) -> str:
     gaps = lacking(draft.summary)
     if not gaps:
         return "medium" if any(" upper bound" in line or "not " in line for line in draft.doubts) else "high"
-    return "medium" if draft.verdict in (COMPUTE, BANDWIDTH) and (draft.share or 0.0) >= CLOSE else "low"
+    return "medium" if draft.verdict in (COMPUTE, BANDWIDTH, ISSUE) and (draft.share or 0.0) >= CLOSE else "low"

@@ -104,13 +104,14 @@ def _key(kernel: KernelProfile, counts: Counts) -> tuple[Any, ...]:
         tuple([(row.definition, row.bound, not row.withheld) for row in counts.traffic]),
         tuple([row.what for row in counts.absent]),
         frozenset(counts.clocks_hz),
+        tuple([row.key for row in counts.events]),
     )
 
 
 class _Sum:
     """Launches of one key, added as they come."""
 
-    __slots__ = ("clocks", "counts", "facts", "flop", "kernel", "launches", "longest", "rounding", "seconds",
+    __slots__ = ("clocks", "counts", "events", "facts", "flop", "kernel", "launches", "longest", "rounding", "seconds",
                  "shortest", "traffic")  # fmt: skip
 
     def __init__(self, kernel: KernelProfile, counts: Counts) -> None:
@@ -119,6 +120,7 @@ class _Sum:
         self.shortest = float("inf")
         self.flop: dict[tuple[str, str, bool], list[Any]] = {}
         self.traffic = [[0.0, 0.0] for _ in counts.traffic]
+        self.events = dict.fromkeys([row.key for row in counts.events], 0.0)
         self.clocks = dict.fromkeys(counts.clocks_hz, 0.0)
         self.facts: dict[str, list[float]] = {}
 
@@ -139,6 +141,8 @@ class _Sum:
         for amount, traffic in zip(self.traffic, counts.traffic, strict=True):
             amount[0] += traffic.value
             amount[1] += traffic.rounding
+        for event in counts.events:
+            self.events[event.key] += event.value
         for unit, clock in counts.clocks_hz.items():
             self.clocks[unit] += clock * weight
         for name in FACTS:
@@ -180,6 +184,7 @@ class _Sum:
             ),
             clocks_hz={unit: total / weight for unit, total in self.clocks.items() if total > 0},
             facts={name: total / seconds for name, (total, seconds) in self.facts.items()},
+            events=self.events,
             absent=counts.absent,
         )  # fmt: skip
 
@@ -207,6 +212,7 @@ def _evidence(counts: Iterable[Counts]) -> tuple[Evidence, ...]:
         origins = [("time", row.seconds.origin)] if row.seconds is not None else []
         origins += [(flop.key, flop.origin) for flop in row.flop]
         origins += [(traffic.definition, traffic.origin) for traffic in row.traffic]
+        origins += [(event.key.replace("_", " "), event.origin) for event in row.events]
         for what, origin in origins:
             known = seen.setdefault((what, id(origin)), [origin, 0])
             known[1] += 1

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from appprof.application import Cell, LevelBytes, PathFlop
+from appprof.instructions import instructions_of
 from appprof.roofline import ABOVE, IMPOSSIBLE, LEVELS, PREFERENCE, Demand, Placed
 from appprof.summary import Point, Resource, Summary
 
@@ -74,6 +75,7 @@ def summary(name: str, rows: Sequence[Placed]) -> Summary:
         traffic_seconds=_traffic_seconds(timed),
         points=_points(rows),
         resources=_resources(rows),
+        instructions=instructions_of(rows),
         floor_seconds=sum(row.floor for row in rows),
         judged_seconds=sum(row.cell.seconds or 0.0 for row in rows if row.judged),
         unpaired=tuple(dict.fromkeys(line for row in rows for line in row.unpaired)),

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-SUM, RATE, PER_CYCLE = ".sum", ".sum.per_second", ".sum.per_cycle_elapsed"
-FORM_WORDS = {SUM: "sum", RATE: "rate x time", PER_CYCLE: "per cycle x cycles"}
+SUM, RATE, PER_CYCLE, RATIO = ".sum", ".sum.per_second", ".sum.per_cycle_elapsed", ".ratio"
+FORM_WORDS = {SUM: "sum", RATE: "rate x time", PER_CYCLE: "per cycle x cycles", RATIO: "ratio x instructions"}
 
 
 class Term(msgspec.Struct, frozen=True, gc=False):
-    """``metric`` is the full name; ``cycles`` the metric that gives the cycles of its unit (PER_CYCLE alone).
+    """``metric`` is the full name; ``cycles`` what it is an average over: cycles (PER_CYCLE), events (RATIO).
 
     ``divide`` undoes a factor that the metric has inside. ``whole``: the count is a whole number of events.
     """

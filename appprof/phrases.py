@@ -37,7 +37,7 @@ def verdict_words(row: KernelRow) -> str:
     """``FP32``, ``L2``, ``tensor wgmma``, ``IMPOSSIBLE``: one or two words for a column."""
     if row.verdict == "excess":
         return "IMPOSSIBLE" if row.excess == "impossible" else "above roof"
-    if row.verdict in ("latency", "launch", "unknown"):
+    if row.verdict in ("latency", "launch", "issue", "unknown"):
         return row.verdict
     bound = row.bound or ""
     if bound == "tensor":

@@ -9,6 +9,7 @@ import msgspec
 from appprof.analysis import Analysis, Coverage
 from appprof.application import Evidence
 from appprof.diagnosis import Diagnosis
+from appprof.roofline import NO_FLOOR
 from appprof.roofs import Roof
 from appprof.summary import Summary
 
@@ -170,8 +171,8 @@ def _kernel_row(rank: int, found: Diagnosis, total: float) -> KernelRow:
 
 
 def _group_row(row: Summary, total: float) -> GroupRow:
-    resources = [resource for resource in row.resources if resource.kind != "launch"]
-    excess = any(resource.excess for resource in resources)
+    resources = [resource for resource in row.resources if resource.kind not in NO_FLOOR]
+    excess = any(resource.excess for resource in row.resources)
     judged = row.judged_seconds and not excess
     return GroupRow(
         name=row.name,

@@ -1,8 +1,8 @@
 """Each cell of the application model under its roofs: how long every resource alone would have needed. Pure.
 
-A resource is one precision of the ordinary pipes, the tensor cores, one memory level, or the launching of kernels. The
-seconds that it needs at its roof are a floor under the run time, so shares and bounds of sums follow without a mean:
-``sum of floors / sum of times``.
+A resource is one precision of the ordinary pipes, the tensor cores, one memory level, the schedulers that issue
+instructions, or the launching of kernels. The seconds that work and bytes need at their roofs are a floor under the run
+time, so shares and bounds of sums follow without a mean: ``sum of floors / sum of times``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from collections.abc import Iterable
 import msgspec
 
 from appprof.application import ApplicationModel, Cell, LevelBytes, PathFlop
-from appprof.metrics import BYTE_DEFINITIONS
-from appprof.roofs import CATALOGUE, MACHINE, REPORT, Roof, RoofBook
+from appprof.metrics import BYTE_DEFINITIONS, WARP
+from appprof.roofs import CATALOGUE, ISSUE, MACHINE, REPORT, Roof, RoofBook
 
 COMPUTE, BANDWIDTH, LAUNCH, TENSOR = "compute", "bandwidth", "launch", "tensor"
+# Launches stand beside a kernel's time, and instructions are a means to its work, not the work: no floor under it.
+NO_FLOOR = (LAUNCH, ISSUE)
 ABOVE, IMPOSSIBLE = "above the roof", "impossible"
 # Within a level, the definition that counts best what the SMs moved comes first.
 PREFERENCE = ("L1.tag", "L1.wb", "L2.sm", "L2.out", "L2.in", "L2.all", "DRAM", "SHARED.sass", "HOST")
@@ -26,9 +28,10 @@ LEVELS = ("SHARED", "L1", "L2", "DRAM", "HOST")
 class Demand(msgspec.Struct, frozen=True, kw_only=True):
     """What a cell asks of one resource.
 
-    ``amount`` is in FLOP (OP), bytes or launches; ``seconds`` what it takes at the roof, ``seconds_at_maximum`` at the
-    roof of the highest clock (None where that is not known). ``excess`` is ``""``, ``"above the roof"`` (the roof's
-    upper end was passed) or ``"impossible"`` (a physical limit was), rounding of the file allowed for.
+    ``amount`` is in FLOP (OP), bytes, warp instructions or launches; ``seconds`` what it takes at the roof,
+    ``seconds_at_maximum`` at the roof of the highest clock (None where that is not known). ``excess`` is ``""``,
+    ``"above the roof"`` (the roof's upper end was passed) or ``"impossible"`` (a physical limit was), rounding of the
+    file allowed for.
     """
 
     resource: str
@@ -53,12 +56,12 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def floor(self) -> float:
         """No launch of this cell could have taken less, by what was counted; launching is no part of its time."""
-        return max((demand.seconds for demand in self.demands if demand.kind != LAUNCH), default=0.0)
+        return max((demand.seconds for demand in self.demands if demand.kind not in NO_FLOOR), default=0.0)
 
     @property
     def judged(self) -> bool:
         """Whether anything that was counted has a roof."""
-        return any(demand.kind != LAUNCH for demand in self.demands)
+        return any(demand.kind not in NO_FLOOR for demand in self.demands)
 
 
 def place(model: ApplicationModel, book: RoofBook) -> tuple[Placed, ...]:
@@ -84,6 +87,9 @@ def _place(cell: Cell, book: RoofBook) -> Placed:
             unpaired.append(f"no roof of {row.definition}: {BYTE_DEFINITIONS[row.definition].counts}")
         else:
             demands.append(_bandwidth(cell, row, roof))
+    issue = book.issue(cell.clocks_hz) if WARP in cell.events else None
+    if issue is not None:
+        demands.append(_issue(cell, issue))
     launch = book.launch_seconds
     if launch is not None and cell.kind == "kernel":
         demands.append(
@@ -166,6 +172,18 @@ def _bandwidth(cell: Cell, row: LevelBytes, roof: Roof) -> Demand:
     )  # fmt: skip
 
 
+def _issue(cell: Cell, roof: Roof) -> Demand:
+    amount = cell.events[WARP]
+    return _with_excess(
+        cell, 0.0,
+        Demand(
+            resource=ISSUE, kind=ISSUE, amount=amount, seconds=amount / roof.value, roofs=(roof,),
+            seconds_at_maximum=amount / roof.at_maximum if roof.at_maximum else None,
+        ),
+        amount / roof.high, amount / roof.value,
+    )  # fmt: skip
+
+
 def _with_excess(cell: Cell, rounding: float, demand: Demand, at_high: float, at_limit: float | None) -> Demand:
     """``at_high`` and ``at_limit`` are the seconds at the roof's upper end and at the physical limit."""
     longest = (cell.seconds or 0.0) + cell.seconds_rounding
@@ -188,7 +206,8 @@ def roofs_used(placed: Iterable[Placed]) -> dict[str, float]:
     used: dict[str, float] = {}
     for row in placed:
         for demand in row.demands:
-            if demand.seconds >= _USED * (row.cell.seconds or 0.0) or demand.kind == BANDWIDTH:
+            matters = demand.kind not in NO_FLOOR and demand.seconds >= _USED * (row.cell.seconds or 0.0)
+            if matters or demand.kind == BANDWIDTH:
                 for roof in demand.roofs:
                     used[roof.key] = used.get(roof.key, 0.0) + (row.cell.seconds or 0.0)
     return used

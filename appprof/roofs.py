@@ -13,7 +13,7 @@ import msgspec
 
 from appprof.application import ApplicationModel, Chip
 from appprof.counts.peaks import Peak
-from appprof.metrics import BYTE_DEFINITIONS
+from appprof.metrics import BYTE_DEFINITIONS, SCHEDULERS_PER_SM
 from appprof.roof_index import highest, index_ceilings, path_keys, peak_keys
 from appprof.same_gpu import check_same_gpu
 from ert_numba.catalog.gpus import Gpu, Rate, gpu_of, largest_of
@@ -26,6 +26,7 @@ SOURCE_WORDS = {
     REPORT: "the vendor's peak, as the report states it",
     CATALOGUE: "theoretical, from the GPU catalogue",
 }
+ISSUE = "issue"
 # Levels whose bandwidth follows the SM clock; L2 and device memory have clocks of their own.
 SM_CLOCKED = ("SHARED", "L1")
 # Reads and writes have ways of their own between L2 and the SMs: the known limit is of one, and none of their sum.
@@ -103,6 +104,22 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
         if roof is not None and definition in _BOTH_WAYS:
             return msgspec.structs.replace(roof, limit=None, limit_name="")
         return roof
+
+    def issue(self, clocks: Clocks) -> Roof | None:
+        """Warp instructions a second that the schedulers can issue, one a clock each: a limit, not a measurement."""
+        chip = self.chip.compute_capability
+        sms = self.chip.sm_count or (self.gpu.sm_count if self.gpu else None)
+        fastest = self.chip.maximum_sm_clock_hz or (self.gpu.maximum_clock_hz if self.gpu else None)
+        clock, schedulers = clocks.get("sm", fastest), SCHEDULERS_PER_SM.get(chip) if chip else None
+        if not sms or not clock or schedulers is None:
+            return None
+        value = float(schedulers * sms) * clock
+        return Roof(
+            key=ISSUE, value=value, high=value, source=CATALOGUE, unit="inst/s", limit=value,
+            name=f"{schedulers} schedulers an SM x {sms} SMs x {si(clock, 'Hz', 4)}, one warp instruction a clock each",
+            at_maximum=schedulers * sms * fastest if fastest and fastest != clock else None,
+            note="" if "sm" in clocks else "not at the profile's clock, which is not known: at the device's highest",
+        )  # fmt: skip
 
     @property
     def launch_seconds(self) -> tuple[float, str] | None:

@@ -1,28 +1,20 @@
-"""Plain sentences, each derived from numbers that stand beside it. Pure.
-
-A sentence is added as a row of ``_AFTER``: it looks at a summary and the nearest resource, and says nothing where its
-numbers are not there.
-"""
+"""The verdict in plain sentences, each derived from numbers that stand beside it. Pure."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
-import msgspec
-
+from appprof.remarks import Told, remarks
 from appprof.roofline import BANDWIDTH, COMPUTE, IMPOSSIBLE, LAUNCH, TENSOR
-from appprof.roofs import SOURCE_WORDS
-from appprof.summary import Resource, Summary
-from appprof.words import LEVEL_WORDS, path_words, precision_words, resource_words
+from appprof.roofs import ISSUE, SOURCE_WORDS
+from appprof.summary import Resource, Summary, lacking
+from appprof.words import path_words, resource_words
 from ert_numba.units import si
 
+__all__ = ["Told", "sentences"]
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """What sentences may refer to beyond one kernel: the seconds of one launch, and roofs of other paths, in FLOP/s."""
-
-    launch_seconds: float | None = None
-    path_roofs: Mapping[str, float] = {}
+# From this share on one roof explains nearly all of the time; below it, only most.
+_NEARLY_ALL = 0.8
 
 
 def sentences(
@@ -31,7 +23,7 @@ def sentences(
     """The verdict in a sentence, then whatever else the numbers say."""
     nearest = summary.resource(bound) if bound is not None else None
     if verdict == "excess" and nearest is not None:
-        yield from _excess(summary, short, nearest)
+        yield from _excess(short, nearest)
         return
     if nearest is None or summary.seconds is None:
         yield _nothing_known(summary, short)
@@ -45,26 +37,42 @@ def sentences(
             f"{si(summary.judged_seconds, 's')}: at most {si(gain, 's')} to gain, {gain / total_seconds:.1%} of the "
             "kernel time of the run."
         )
-    for after in _AFTER:
-        line = after(verdict, summary, nearest, told)
-        if line:
-            yield line
+    yield from remarks(verdict, summary, nearest, told)
 
 
 def _compute(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     unit = nearest.roofs[0].unit
     what = ", ".join(dict.fromkeys(path_words(roof.key) for roof in nearest.roofs))
+    mixed = nearest.key != TENSOR and nearest.roof < 0.99 * nearest.roofs[0].value
+    of = f"the {si(nearest.roof, unit)} that its mix of fused and single operations can reach" if mixed else (
+        f"the roof of {si(nearest.roof, unit)}")  # fmt: skip
     return (
-        f"{short} is bound by {what}: {si(nearest.rate, unit)}, {nearest.share:.0%} of the {si(nearest.roof, unit)} "
-        f"that its mix can reach ({SOURCE_WORDS[nearest.roofs[0].source]})."
+        f"{short} is {_held(nearest)} {what} arithmetic: {si(nearest.rate, unit)}, {nearest.share:.0%} of {of} "
+        f"({SOURCE_WORDS[nearest.roofs[0].source]}){_not_alone(nearest)}."
     )
 
 
 def _bandwidth(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     return (
-        f"{short} is bound by {resource_words(nearest.key)}: it moves {si(nearest.amount, 'B')} "
+        f"{short} is {_held(nearest)} {resource_words(nearest.key)}: it moves {si(nearest.amount, 'B')} "
         f"({nearest.definition}) in {si(nearest.seconds, 's')}, {si(nearest.rate, 'B/s')}, {nearest.share:.0%} of the "
-        f"roof of {si(nearest.roof, 'B/s')} ({SOURCE_WORDS[nearest.roofs[0].source]})."
+        f"roof of {si(nearest.roof, 'B/s')} ({SOURCE_WORDS[nearest.roofs[0].source]}){_not_alone(nearest)}."
+    )
+
+
+def _held(nearest: Resource) -> str:
+    return "bound by" if nearest.share >= _NEARLY_ALL else "held back first by"
+
+
+def _not_alone(nearest: Resource) -> str:
+    return "" if nearest.share >= _NEARLY_ALL else "; something else takes the rest of the time"
+
+
+def _issue(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
+    return (
+        f"{short} is {_held(nearest)} the issue of instructions: {si(nearest.amount, 'warp instructions')} in "
+        f"{si(nearest.seconds, 's')} keep its schedulers busy in {nearest.share:.0%} of their cycles, and no roof of "
+        "FLOP or bytes is near. Fewer instructions would help: wider loads, less address arithmetic, unrolled loops."
     )
 
 
@@ -78,24 +86,39 @@ def _launch(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
 
 def _latency(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     share = summary.floor_seconds / summary.judged_seconds
+    issue = summary.resource(ISSUE)
+    waits = "So it waits most of the time: latency, synchronisation, or too little work in flight."
+    if issue is None:
+        waits = (
+            "So it waits most of the time (latency, synchronisation, too little work in flight), or does integer and "
+            "other instructions, which were not counted."
+        )
     return (
-        f"No roof explains the time of {short}: everything was counted, and the nearest roof, "
-        f"{resource_words(nearest.key)}, is reached to {share:.0%}. It waits: latency, synchronisation, or too little "
-        "work in flight."
+        f"{short} is near no roof: its FLOP and bytes were counted, and the nearest, {resource_words(nearest.key)}, "
+        f"explains {share:.0%} of its time. {waits}"
     )
 
 
 def _too_little(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     share = summary.floor_seconds / summary.judged_seconds
     return (
-        f"What bounds {short} is not known: of what was counted the nearest roof, {resource_words(nearest.key)}, is "
-        f"reached to {share:.0%} only."
+        f"What bounds {short} is not known: {_uncounted(summary)}. Of the roofs that it can be held against, the "
+        f"nearest, {resource_words(nearest.key)}, explains {share:.0%} of its time."
     )
+
+
+def _uncounted(summary: Summary) -> str:
+    gaps = lacking(summary)
+    levels = [gap for gap in gaps if gap != "FLOP"]
+    flop = {"partial": "some of its FLOP", "mixed": "the FLOP of some launches"}.get(summary.flop_status, "its FLOP")
+    parts = ([flop] if "FLOP" in gaps else []) + ([f"its bytes at {' and '.join(levels)}"] if levels else [])
+    return f"{' and '.join(parts)} were not counted"
 
 
 _OPENINGS: dict[str, Callable[[Summary, str, Resource, Told], str]] = {
     COMPUTE: _compute,
     BANDWIDTH: _bandwidth,
+    ISSUE: _issue,
     LAUNCH: _launch,
     "latency": _latency,
     "unknown": _too_little,
@@ -109,8 +132,7 @@ def _nothing_known(summary: Summary, short: str) -> str:
     return f"What bounds {short} is not known: {reason}."
 
 
-def _excess(summary: Summary, short: str, nearest: Resource) -> Iterator[str]:
-    compute = nearest.kind == COMPUTE
+def _excess(short: str, nearest: Resource) -> Iterator[str]:
     unit = nearest.roofs[0].unit
     limits = [roof for roof in nearest.roofs if roof.limit]
     if nearest.excess == IMPOSSIBLE and limits:
@@ -130,120 +152,12 @@ def _excess(summary: Summary, short: str, nearest: Resource) -> Iterator[str]:
         "a time that is not this launch's, or in another unit",
         "a unit or a decimal mark that was misread",
         "a roof of another GPU, or at another clock than the profile's",
-        "sparse operations or empty lanes counted as work" if compute else "data that came out of a nearer cache",
+        *_CAUSES.get(nearest.kind, ()),
     ]
     yield f"Likely causes: {'; '.join(causes)}."
 
 
-def _fused(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    """The ceiling of an instruction mix: what is not fused runs at half the rate."""
-    row = next((flop for flop in summary.flop if flop.key == nearest.key), None)
-    if verdict != COMPUTE or row is None or row.fused is None or row.fused / row.value > 0.9:
-        return ""
-    return (
-        f"{row.fused / row.value:.0%} of its {precision_words(row.precision)} FLOP are fused multiply-adds; all fused, "
-        f"its roof would be {si(nearest.roofs[0].value, nearest.roofs[0].unit)}."
-    )
-
-
-def _halves(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    """Both counts of packed halves: this package's, and that of the method of 2020, which counts one lane."""
-    row = next((flop for flop in summary.flop if flop.key == "fp16.vector" and flop.bound == "upper"), None)
-    if row is None or row.value < 0.01 * sum(flop.value for flop in summary.flop):
-        return ""
-    return (
-        f"Its FP16 FLOP count both lanes of packed instructions, {si(row.value, 'FLOP', 4)}; with one lane each they "
-        f"are {si(row.value / 2, 'FLOP', 4)}."
-    )
-
-
-def _instruction(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    """mma.sync where the chip has a faster instruction."""
-    if nearest.key != TENSOR or verdict not in (COMPUTE, "latency"):
-        return ""
-    precision = nearest.roofs[0].key.split(".")[0]
-    slow = told.path_roofs.get(f"{precision}.tensor.mma.sync")
-    fast = told.path_roofs.get(f"{precision}.tensor.wgmma")
-    if "mma.sync" not in nearest.roofs[0].key or not slow or not fast or fast <= slow:
-        return ""
-    return f"It uses mma.sync; the roof of wgmma is {fast / slow:.2f} times as high on this GPU."
-
-
-def _clock(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    top = nearest.share_at_maximum
-    if top is None or verdict != COMPUTE or top >= 0.95 * nearest.share or "sm" not in summary.clocks_hz:
-        return ""
-    return (
-        f"The SM clock was {si(summary.clocks_hz['sm'], 'Hz')}: {nearest.share:.0%} of the roof at this clock is "
-        f"{top:.0%} of the roof at the clock of its measurement or the device's highest. The difference is the clock's."
-    )
-
-
-def _fewer_bytes(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    compute = [row for row in summary.resources if row.kind == COMPUTE]
-    best = max(compute, key=lambda row: row.seconds_at_roof, default=None)
-    if verdict != BANDWIDTH or best is None or not best.seconds_at_roof:
-        return ""
-    factor = nearest.seconds_at_roof / best.seconds_at_roof
-    remedy = {
-        "DRAM": "fusing with its neighbours, smaller number formats, or reuse in caches",
-        "L2": "a larger tile",
-        "L1": "more reuse in registers and shared memory",
-        "SHARED": "more reuse in registers",
-    }.get(nearest.key, "fewer transfers")
-    if factor > 50:
-        return (
-            f"Its work is {factor:.0f} times too small for {resource_words(best.key)} to matter: only fewer bytes "
-            f"help ({remedy})."
-        )
-    return (
-        f"{factor:.1f} times fewer bytes from {LEVEL_WORDS[nearest.key]} for each FLOP would move it to the roof of "
-        f"{resource_words(best.key)} ({remedy})."
-    )
-
-
-def _reuse(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    """The distance between the dots of neighbouring levels is the reuse in the cache between them.
-
-    Only between definitions that count both directions, each byte once.
-    """
-    points = {point.definition: point for point in summary.points}
-    words = []
-    for near, far in (("L1.tag", "L2.sm"), ("L2.sm", "DRAM")):
-        one, other = points.get(near), points.get(far)
-        if one is not None and other is not None and one.launches == other.launches:
-            ratio = one.bytes / other.bytes
-            if ratio < 1000:
-                words.append(f"{one.level} moves {ratio:.3g} times the bytes of {LEVEL_WORDS[other.level]}")
-    return f"Reuse: {'; '.join(words)}." if words and verdict in (BANDWIDTH, COMPUTE) else ""
-
-
-def _grid(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    waves = summary.facts.get("waves_per_sm")
-    if waves is None or verdict == LAUNCH:
-        return ""
-    if waves < 1:
-        return f"Its grid fills {waves:.0%} of the places for blocks that the GPU has at once: more blocks would help."
-    whole = math.ceil(waves)
-    if whole > 8 or waves / whole > 0.85 or waves / whole == 1:
-        return ""
-    return (
-        f"Its grid takes {waves:.2f} waves: the last one fills {waves - whole + 1:.0%} of the GPU, and up to "
-        f"{1 - waves / whole:.0%} of the time is that tail."
-    )
-
-
-def _occupancy(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
-    achieved = summary.facts.get("achieved_occupancy_percent")
-    possible = summary.facts.get("theoretical_occupancy_percent")
-    if verdict != "latency" or (achieved is None and possible is None):
-        return ""
-    if achieved is None:
-        return f"At most {possible:.0f} % of the warps that an SM can hold fit its registers and shared memory."
-    limit = f" of {possible:.0f} % that its registers and shared memory allow" if possible is not None else ""
-    return f"{achieved:.0f} % of the warps that an SM can hold were there{limit}."
-
-
-_AFTER: tuple[Callable[[str, Summary, Resource, Told], str], ...] = (
-    _fused, _halves, _instruction, _clock, _fewer_bytes, _reuse, _grid, _occupancy,
-)  # fmt: skip
+_CAUSES: dict[str, tuple[str, ...]] = {
+    COMPUTE: ("sparse operations or empty lanes counted as work",),
+    BANDWIDTH: ("data that came out of a nearer cache",),
+}

@@ -6,6 +6,7 @@ import msgspec
 
 from appprof.application import LevelBytes, PathFlop
 from appprof.counts.record import Absent
+from appprof.instructions import Instructions
 from appprof.roofs import Roof
 
 
@@ -89,6 +90,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     traffic_seconds: dict[str, float] = {}
     points: tuple[Point, ...] = ()
     resources: tuple[Resource, ...] = ()
+    instructions: Instructions | None = None
     floor_seconds: float = 0.0
     judged_seconds: float = 0.0
     unpaired: tuple[str, ...] = ()
@@ -113,3 +115,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     def point(self, level: str) -> Point | None:
         return next((row for row in self.points if row.level == level), None)
+
+
+def lacking(summary: Summary) -> tuple[str, ...]:
+    """What was not counted and could be the bound: ``FLOP`` and levels without bytes."""
+    found = [] if summary.flop_status == "complete" else ["FLOP"]
+    withheld = {row.level for row in summary.traffic if row.withheld}
+    present = {row.level for row in summary.traffic}
+    return (*found, *(level for level in ("L1", "L2", "DRAM") if level not in present and level not in withheld))

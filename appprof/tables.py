@@ -18,8 +18,8 @@ from ert_numba.units import si
 MARKS = {"machine": "", "report": "°", "catalogue": "*"}
 MARK_WORDS = "roofs: measured; ° the vendor's peak, from the report; * theoretical, from the GPU catalogue"
 VERDICT_STYLES = {
-    "compute": "green", "bandwidth": "cyan", "launch": "magenta", "latency": "yellow", "unknown": "dim",
-    "excess": "bold red",
+    "compute": "green", "bandwidth": "cyan", "launch": "magenta", "issue": "blue", "latency": "yellow",
+    "unknown": "dim", "excess": "bold red",
 }  # fmt: skip
 
 

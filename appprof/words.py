@@ -41,6 +41,8 @@ def resource_words(key: str) -> str:
         return "the tensor cores"
     if key == "launch":
         return "the launching of kernels"
+    if key == "issue":
+        return "the issue of instructions"
     if key in LEVEL_WORDS:
         return f"the bandwidth of {LEVEL_WORDS[key]}"
     return f"{path_words(key)} arithmetic"

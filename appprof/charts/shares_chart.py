@@ -13,6 +13,7 @@ import altair as alt
 from appprof.diagnosis import Diagnosis
 from appprof.phrases import percent
 from appprof.roofline import LAUNCH
+from appprof.roofs import ISSUE
 from appprof.summary import Resource
 from appprof.words import LEVEL_LABELS, path_words, resource_words
 from ert_numba.charts import theme
@@ -100,6 +101,8 @@ def _words(resource: Resource) -> str:
         return f"{LEVEL_LABELS[resource.key]} ({resource.definition})"
     if resource.kind == LAUNCH:
         return "launching, beside the time of the kernel"
+    if resource.kind == ISSUE:
+        return resource_words(ISSUE)
     return ", ".join(dict.fromkeys(path_words(roof.key) for roof in resource.roofs)) or resource_words(resource.key)
 
 
@@ -114,4 +117,6 @@ def _look(resource: Resource) -> dict[str, str]:
         return {"colour": theme.level_colour(resource.key), "shape": theme.level_shape(resource.key)}
     if resource.kind == LAUNCH:
         return {"colour": theme.LIGHT["paper"], "shape": "circle"}
+    if resource.kind == ISSUE:
+        return {"colour": theme.LIGHT["muted"], "shape": "stroke"}
     return {"colour": theme.unit_colour("tensor" if resource.key == "tensor" else "vector"), "shape": "cross"}

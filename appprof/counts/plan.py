@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from appprof.counts.ask import ask_for
+from appprof.counts.events import EventPlan, plan_events
 from appprof.counts.evidence import Evidence
 from appprof.counts.record import Absent
 from appprof.counts.tensor import TensorPlan, plan_tensor
@@ -29,6 +30,7 @@ class Plan:
         self.vector: tuple[VectorPlan, ...] = plan_vector(names, chip, timed)
         self.tensor: TensorPlan = plan_tensor(names, chip, timed)
         self.traffic: tuple[TrafficPlan, ...] = plan_traffic(names, timed)
+        self.events: tuple[EventPlan, ...] = plan_events(names, timed)
         self.clocks = plan_clocks(names)
         facts = ((key, next((name for name in rows if name in names), "")) for key, rows in FACTS.items())
         self.facts = tuple((key, name) for key, name in facts if name)

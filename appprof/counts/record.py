@@ -68,6 +68,14 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     origin: Origin
 
 
+class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Events of the instruction roofline in one launch; ``key`` is one of ``appprof.metrics.EVENT_COUNTERS``."""
+
+    key: str
+    value: float
+    origin: Origin
+
+
 class Absent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A quantity that the file does not give: why, and which metrics would give it on this chip."""
 
@@ -89,7 +97,8 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
       drawn as the kernel's work.
 
     ``clocks_hz`` has the clock of each unit during the launch (``sm``, ``lts``, ``dram``, ``l1tex`` ...). ``facts`` are
-    further numbers by the key of their row in ``appprof.metrics`` (``waves_per_sm``, ``l2_hit_percent`` ...).
+    further numbers by the key of their row in ``appprof.metrics`` (``waves_per_sm`` ...). ``events`` are
+    instructions and what they asked of memory.
     """
 
     seconds: Quantity | None
@@ -99,6 +108,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     traffic: tuple[Traffic, ...] = ()
     clocks_hz: dict[str, float] = {}
     facts: dict[str, float] = {}
+    events: tuple[Event, ...] = ()
     absent: tuple[Absent, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -63,6 +63,7 @@ def apply(plan: Plan, kernel: KernelProfile) -> Counts:
         traffic=_traffic(plan, values, rounding, seconds),
         clocks_hz={unit: values[name] for unit, name in plan.clocks},
         facts={key: values[name] for key, name in plan.facts} if plan.facts else NO_FACTS,
+        events=tuple([part.event(values, seconds) for part in plan.events]) if plan.events else (),
         absent=_absent(plan, kernel, time, status, reason),
         warnings=warnings,
     )
