@@ -34,11 +34,14 @@ class Nvml:
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         """The answer, or None where this device does not give one."""
+        return self._ask_system(name, self._handle, *arguments)
+
+    def _ask_system(self, name: str, *arguments: Any) -> Any:
         function: Callable[..., Any] | None = getattr(self._library, name, None)
         if function is None:
             return None
         try:
-            return function(self._handle, *arguments)
+            return function(*arguments)
         except self._library.NVMLError:
             return None
 
@@ -61,6 +64,9 @@ class Nvml:
     def properties(self) -> dict[str, str]:
         """What a person wants to know of the device once."""
         found: dict[str, str] = {}
+        driver = self._ask_system("nvmlSystemGetDriverVersion")
+        if driver is not None:
+            found["driver"] = driver.decode() if isinstance(driver, bytes) else str(driver)
         cap = self._ask("nvmlDeviceGetEnforcedPowerLimit")
         if cap is not None:
             found["power cap"] = f"{cap / 1000:.0f} W"

@@ -41,5 +41,8 @@ class Timer(Protocol):
     def steal_seconds(self) -> float:
         """Time since the start that other tenants took from us; 0 where nobody tells."""
 
+    def conditions(self) -> dict[str, AxisValue]:
+        """What the device tells of itself at this moment: power, temperature, throttle reasons; empty where nothing."""
+
     def close(self) -> None:
         """Give back threads and memory."""

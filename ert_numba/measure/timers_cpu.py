@@ -213,6 +213,9 @@ class CpuTimer:
     def steal_seconds(self) -> float:
         return _steal_seconds() - self._steal_start
 
+    def conditions(self) -> dict[str, AxisValue]:
+        return {}
+
     def close(self) -> None:
         self.team.run(lambda worker: worker.arena.release(), len(self.team.workers))
         self.team.close()

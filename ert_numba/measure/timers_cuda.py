@@ -6,6 +6,7 @@ idle when the first event is recorded.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections import OrderedDict
@@ -117,9 +118,12 @@ class CudaTimer:
 
     def _surroundings(self) -> dict[str, AxisValue]:
         """Temperature and throttle reasons; power is an average over what ran before, so a short call has none."""
-        found = self.nvml.conditions() if self.nvml else {}
+        found = self.conditions()
         found.pop("power_watts", None)
         return found
+
+    def conditions(self) -> dict[str, AxisValue]:
+        return self.nvml.conditions() if self.nvml else {}
 
     @staticmethod
     def _settle(bench: CudaBench, point: Point) -> None:
@@ -162,7 +166,8 @@ class CudaTimer:
 
     def close(self) -> None:
         self._open.clear()
-        synchronize()
+        with contextlib.suppress(CudaError):  # of a lost device: what was measured is not to be lost with it
+            synchronize()
 
 
 def _sustained(point: Point) -> bool:

@@ -66,6 +66,9 @@ class FakeTimer:
     def steal_seconds(self) -> float:
         return 0.0
 
+    def conditions(self) -> dict[str, AxisValue]:
+        return {}
+
     def close(self) -> None:
         self.closed = True
 

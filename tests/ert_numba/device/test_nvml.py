@@ -24,10 +24,10 @@ class FakeLibrary:
         self.answers = answers
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("nvmlDevice"):
+        if not name.startswith(("nvmlDevice", "nvmlSystem")):
             raise AttributeError(name)
 
-        def ask(handle: Any, *arguments: Any) -> Any:
+        def ask(*arguments: Any) -> Any:
             if name not in self.answers:
                 raise FakeError("Not Supported")
             return self.answers[name]
@@ -57,6 +57,11 @@ def test_what_is_refused_is_left_out() -> None:
     assert nvml.properties() == {}
     assert nvml.pcie_bytes_per_second() is None
     assert nvml.other_processes(1) is None
+
+
+@pytest.mark.parametrize("answer", ["580.95.05", b"580.95.05"])
+def test_the_drivers_version(answer: str | bytes) -> None:
+    assert Nvml(FakeLibrary(nvmlSystemGetDriverVersion=answer), None).properties() == {"driver": "580.95.05"}
 
 
 def test_pcie_by_generation_and_width() -> None:

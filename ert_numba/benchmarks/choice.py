@@ -1,0 +1,67 @@
+"""Which point of the registry stands for a ceiling in the suite: fixed by the device, never tuned between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ert_numba.kernels.spec import KernelSpec, Request
+from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped
+
+# (kernel, beginning of the ceiling's key, axes): where another point than the first offered one led its rivals, in the
+# runs that results/ holds. On a CPU several streams and huge pages make the device-memory roof.
+PREFERRED: tuple[tuple[str, str, dict[str, AxisValue]], ...] = (
+    ("cpu_bandwidth", "DRAM.", {"streams": 4, "page": "huge"}),
+    ("cuda_load", "DRAM.read", {"pattern": "private"}),
+    ("cuda_store", "DRAM.write", {"block_threads": 512}),
+    ("cublas_gemm", "tf32.", {"k": 16384}),
+    ("cublas_gemm", "int8.", {"k": 16384}),
+    ("cublas_gemm", "fp8_", {"k": 16384}),
+)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One benchmark: ``key`` is the ceiling's, and unique in the suite."""
+
+    spec: KernelSpec
+    point: Point
+
+    @property
+    def key(self) -> str:
+        return self.point.ceiling
+
+
+def choose_points(
+    kernels: Iterable[KernelSpec], device: DeviceInfo, request: Request
+) -> tuple[dict[str, Chosen], tuple[Skipped, ...]]:
+    """One benchmark a ceiling by key, in the registry's order, and what this device does not offer, with the reason.
+
+    Of a curve there is none where the kernel has ceilings of its own, which are the curve's plateaus; else its first
+    point, well inside the level. Of a series of intensities it is the middle one, near the ridge, where both roofs
+    count.
+    """
+    chosen: dict[str, Chosen] = {}
+    skipped: dict[str, Skipped] = {}
+    for spec in kernels:
+        rivals: dict[str, list[Point]] = {}
+        for item in spec.points(device, request):
+            if isinstance(item, Skipped):
+                skipped.setdefault(item.what, item)
+            else:
+                rivals.setdefault(item.ceiling, []).append(item)
+        plateaus = any(not key.startswith("curve.") for key in rivals)
+        for key, points in rivals.items():
+            if key.startswith("curve.") and plateaus:
+                reason = "a curve has no one rate: its plateaus are benchmarks of their own, its knees a sweep's"
+                skipped[key] = Skipped(what=key, reason=reason)
+            else:
+                chosen[key] = Chosen(spec, _representative(spec.name, key, points))
+    return chosen, tuple(skipped.values())
+
+
+def _representative(kernel: str, key: str, points: list[Point]) -> Point:
+    if key.startswith("intensity."):
+        return points[len(points) // 2]
+    wanted = next((axes for name, prefix, axes in PREFERRED if name == kernel and key.startswith(prefix)), {})
+    return next((point for point in points if wanted.items() <= point.axes.items()), points[0])

@@ -1,0 +1,144 @@
+"""The pytest plugin: options, the fixture ``roofline_benchmark``, and the suite's hooks into pytest-benchmark.
+
+pytest imports this module at every start wherever the package is installed, so everything heavy is imported where it is
+used. PYTEST_DONT_REWRITE
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from ert_numba.benchmarks.measuring import Listener
+    from ert_numba.benchmarks.suite import Suite
+    from ert_numba.records import DeviceInfo
+
+PACKAGE = "ert_numba.benchmarks"
+BACKENDS = ("auto", "cuda", "cpu")
+DEFAULT_STORAGE = "file://./.benchmarks"  # pytest-benchmark's own
+_SUITE = pytest.StashKey["Suite"]()
+_DEVICE = pytest.StashKey["DeviceInfo"]()  # set as soon as a benchmark of ours or of the fixture writes into the file
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("roofline", "rooflines (ert_numba)")
+    group.addoption("--roofline-backend", choices=BACKENDS, default="auto", help="what to measure; auto takes a GPU")
+    group.addoption("--roofline-device", type=int, default=0, metavar="N", help="which GPU, as CUDA counts them")
+    group.addoption("--roofline-threads", type=int, metavar="N", help="workers on the CPU; one a physical core")
+    group.addoption("--roofline-machine", metavar="PATH", help="a sweep's folder: the roofs of roofline_benchmark")
+    group.addoption("--roofline-start", type=int, default=1, metavar="N", help="which of repeated starts this one is")
+    group.addoption("--roofline-progress", type=int, metavar="FD", help="file descriptor to tell the progress to")
+    group.addoption(
+        "--roofline-provenance", choices=("minimal", "full"), default="minimal",
+        help="full adds host name, user and command line to the file",
+    )  # fmt: skip
+    parser.addini("roofline_machine", "a sweep's folder: the roofs of roofline_benchmark", default="")
+
+
+def suite_of(config: pytest.Config) -> Suite:
+    """The session's suite, made at the first call. Raises ErtError."""
+    if _SUITE not in config.stash:
+        from ert_numba.benchmarks.suite import Suite
+
+        options = config.option
+        suite = Suite(options.roofline_backend, options.roofline_device, options.roofline_threads)
+        config.stash[_SUITE] = suite
+        config.stash[_DEVICE] = suite.device
+    return config.stash[_SUITE]
+
+
+def listener_of(config: pytest.Config) -> Listener:
+    """Whoever wants to be told how the measuring goes on: ``bench`` passes a pipe."""
+    descriptor = config.option.roofline_progress
+    if descriptor is None:
+        return lambda key, done, of: None
+    return lambda key, done, of: _tell(descriptor, f"{done} {of} {key}\n")
+
+
+def _tell(descriptor: int, line: str) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        os.write(descriptor, line.encode())
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-benchmark opens its storage in a hook of the same name
+def pytest_configure(config: pytest.Config) -> None:
+    if not _asked_for(config):
+        return
+    if not config.pluginmanager.hasplugin("benchmark"):
+        raise pytest.UsageError("the suite needs pytest-benchmark: install it, and leave -p no:benchmark away")
+    from ert_numba.errors import ErtError
+
+    try:
+        suite = suite_of(config)
+        if config.option.benchmark_storage == DEFAULT_STORAGE:
+            config.option.benchmark_storage = f"file://{storage_of(suite.device)}"
+        _check_storage(config)
+    except ErtError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.option.benchmark_save_data = True  # plain --benchmark-save drops the samples, and with them every interval
+
+
+def storage_of(device: DeviceInfo, results: Path = Path("results")) -> Path:
+    """One folder a device, so that two never mix: pytest-benchmark's own machine id knows no GPU."""
+    return results / device.slug / "benchmarks"
+
+
+def _check_storage(config: pytest.Config) -> None:
+    """Before measuring: results that cannot be saved are found out now."""
+    options = config.option
+    where = str(options.benchmark_storage)
+    if (options.benchmark_save or options.benchmark_autosave) and where.startswith("file://"):
+        from ert_numba.files import check_writable
+
+        check_writable(Path(where.removeprefix("file://")))
+
+
+def _asked_for(config: pytest.Config) -> bool:
+    here = Path(__file__).parent
+    names = [argument.split("::")[0] for argument in config.args]
+    return any(name.startswith(PACKAGE) or here in (path := Path(name).absolute(), *path.parents) for name in names)
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_benchmark_generate_machine_info(config: pytest.Config) -> dict[str, Any] | None:
+    """Of the suite's files: no host name, and no CPU's description that takes a second to gather; ours lies beside."""
+    if _SUITE not in config.stash:
+        return None
+    return {
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "release": platform.release(),
+        "python_implementation": platform.python_implementation(),
+        "python_version": platform.python_version(),
+    }
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
+    if _DEVICE not in config.stash:
+        return
+    from ert_numba.benchmarks.measuring import as_json
+    from ert_numba.benchmarks.suite import suite_info
+    from ert_numba.starts import KEY
+
+    full = config.option.roofline_provenance == "full"
+    machine_info[KEY] = as_json(suite_info(config.stash[_DEVICE], config.option.roofline_start, full))
+    if not full:
+        machine_info.pop("node", None)  # results are made to be shared
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_benchmark_generate_commit_info(config: pytest.Config) -> dict[str, Any] | None:
+    """The suite is the installed package's: whatever repository the user stands in says nothing of it."""
+    if _SUITE not in config.stash:
+        return None
+    from ert_numba.store.provenance import collect
+
+    tool = collect().tool
+    return {"id": tool, "time": None, "author_time": None, "dirty": False, "project": "ert_numba", "branch": ""}
