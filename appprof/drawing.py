@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,15 +17,11 @@ FORMS = ("html", "json", "svg", "png", "csv", "md")
 
 
 def prepare(ending: str) -> None:
-    """Begin beside the reading what a page will need: Vega's bundle takes a second or two, whatever the profile."""
+    """Begin beside the reading what a page will need: Vega's script takes a second or two, whatever the profile."""
     if ending in ("", "html"):
-        threading.Thread(target=_prepare_vega, daemon=True).start()
+        from ert_numba.charts.vega import prepare_vega
 
-
-def _prepare_vega() -> None:
-    from ert_numba.charts.document import prepare_vega
-
-    prepare_vega()
+        prepare_vega()
 
 
 class Written(msgspec.Struct, frozen=True):

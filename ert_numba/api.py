@@ -72,7 +72,7 @@ def sweep(
     done = _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
     if results is None:
         return Run(done, fit(done), None, {})
-    from ert_numba.charts.document import prepare_vega
+    from ert_numba.charts.vega import prepare_vega
 
     prepare_vega()  # beside the fit; before, it would have disturbed the measuring
     return save(done, Path(results))

@@ -9,15 +9,13 @@ import base64
 import hashlib
 import html
 import json
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from ert_numba.charts.theme import COLOURS, AnyChart, recoloured
-
-VEGA_LITE = "6.4"
+from ert_numba.charts.vega import vega_script
 
 
 def esc(text: object) -> str:
@@ -70,7 +68,7 @@ def document(
 
     ``script`` and ``style`` are a page's own, trusted as they stand; the script may not name what ``page.js`` does.
     """
-    script = f"{_vega()}\n{_asset('page.js')}\n{script}"
+    script = f"{vega_script()}\n{_asset('page.js')}\n{script}"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     # The hash lets this script run and no other, however it came into the page; Vega sets style attributes.
     policy = (
@@ -113,24 +111,3 @@ def _variables() -> str:
 @cache
 def _asset(name: str) -> str:
     return resources.files("ert_numba.charts").joinpath(name).read_text(encoding="utf-8")
-
-
-def prepare_vega() -> None:
-    """Begin to make Vega's bundle, beside whatever is computed next: it takes two seconds, most of them a page's."""
-    threading.Thread(target=_vega, daemon=True).start()
-
-
-def _vega() -> str:
-    with _MAKING:
-        return _bundle()
-
-
-_MAKING = threading.Lock()  # functools.cache alone would let a second thread make it again
-
-
-@cache
-def _bundle() -> str:
-    import vl_convert  # 84 MB: only where a page or a picture is made
-
-    # Without a snippet the bundle sets window.vegaEmbed; its own type stub does not know that this is allowed.
-    return vl_convert.javascript_bundle(vl_version=VEGA_LITE)  # type: ignore[call-arg]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ert_numba.charts.document import VEGA_LITE
 from ert_numba.charts.theme import AnyChart, recoloured
+from ert_numba.charts.vega import VEGA_LITE
 from ert_numba.errors import ErtError
 from ert_numba.files import write_bytes_new, write_text_new
 
