@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ert_numba.errors import ErtError
+from ert_numba.errors import DeviceLost, ErtError
 from ert_numba.kernels.spec import Request
 from ert_numba.machine import MachineModel
 from ert_numba.records import Skipped, Sweep
@@ -21,12 +21,16 @@ RESULTS = Path("results")
 
 @dataclass(frozen=True)
 class Run:
-    """One sweep with what was made of it; ``files`` by what they are (sweep, machine, page, roofline, curves)."""
+    """One sweep with what was made of it; ``files`` by what they are (sweep, machine, page, roofline, curves).
+
+    ``stopped``: what ended the measuring early, Ctrl-C or the loss of the device.
+    """
 
     sweep: Sweep
     model: MachineModel
     folder: Path | None
     files: dict[str, Path]
+    stopped: KeyboardInterrupt | DeviceLost | None = None
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         return chart(self.model)._repr_mimebundle_(include, exclude)
@@ -47,7 +51,8 @@ def sweep(
 
     ``request`` says what to measure (all by default), ``budget_seconds`` for how long, ``results`` where a folder for
     the run is made (None: nothing is saved). ``resume`` goes on with an interrupted sweep. ``listener`` is called with
-    ``measure.sweep.Progress``. Ctrl-C ends the measuring; what was measured is saved, marked partial. Raises ErtError.
+    ``measure.sweep.Progress``. Ctrl-C ends the measuring, and so does the loss of the device; what was measured is
+    saved, marked partial. Raises ErtError.
     """
     started = time.monotonic()
     from ert_numba.backends import choose
@@ -69,13 +74,13 @@ def sweep(
     if budget_seconds is None:
         budget_seconds = chosen.budgets[request.quick]
     checked(request, budget_seconds, chosen.device)
-    done = _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
+    done, stopped = _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
     if results is None:
-        return Run(done, fit(done), None, {})
+        return Run(done, fit(done), None, {}, stopped)
     from ert_numba.charts.vega import prepare_vega
 
     prepare_vega()  # beside the fit; before, it would have disturbed the measuring
-    return save(done, Path(results))
+    return replace(save(done, Path(results)), stopped=stopped)
 
 
 def _measure(
@@ -86,7 +91,7 @@ def _measure(
     full_provenance: bool,
     listener: Callable[[Any], None] | None,
     started: float,
-) -> Sweep:
+) -> tuple[Sweep, KeyboardInterrupt | DeviceLost | None]:
     from ert_numba.measure.sweep import measure, plan_points
     from ert_numba.request import require_alike, to_settings
     from ert_numba.store.provenance import collect
@@ -104,8 +109,10 @@ def _measure(
     finally:
         timer.close()
     if not outcome.samples and not earlier:
-        raise ErtError("a sweep", "nothing was measured", "Give it more time, or ask for other precisions or levels")
-    return Sweep(
+        reasons = list(dict.fromkeys(row.reason for row in (*skipped, *outcome.skipped)))
+        found = f"nothing was measured ({reasons[0]})" if reasons else "nothing was measured"
+        raise ErtError("a sweep", found, "Give it more time, or ask for other precisions or levels")
+    done = Sweep(
         run="unsaved",
         device=chosen.device,
         settings=to_settings(request, budget_seconds),
@@ -115,6 +122,7 @@ def _measure(
         wall_seconds=time.monotonic() - started + (before.wall_seconds if before is not None else 0.0),
         provenance=provenance,
     )
+    return done, outcome.stopped
 
 
 def _driver(properties: dict[str, str]) -> dict[str, str]:

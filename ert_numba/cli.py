@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ert_numba.errors import ErtError
-from ert_numba.terminal import application, command_of, note, print_json, show_tables
+from ert_numba.terminal import INTERRUPTED, application, command_of, note, print_json, show_tables
 
 if TYPE_CHECKING:
     from ert_numba.api import Run
+    from ert_numba.judge.models import Comparison
 
 app = application("Measure what a machine can do: its hierarchical roofline, with intervals.")
 command = command_of(app)
@@ -98,6 +99,10 @@ def sweep(
             listener=listener,
         )
     report(run, as_json)
+    if isinstance(run.stopped, KeyboardInterrupt):
+        raise typer.Exit(INTERRUPTED)
+    if run.stopped is not None:
+        raise run.stopped
 
 
 def report(run: Run, as_json: bool) -> None:

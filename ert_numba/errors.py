@@ -25,6 +25,10 @@ def showable(text: str) -> str:
     return shown + (" ..." if len(text) > _LONGEST else "")
 
 
+class DeviceLost(ErtError):
+    """The device answers no more in this process: whatever would be measured on it next fails too."""
+
+
 class GateFailed(ErtError):
     """A comparison or a budget that the user set was not met."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ert_numba.errors import ErtError
+from ert_numba.errors import DeviceLost, ErtError
 
 _REMEDIES = {
     "CUDA_ERROR_OUT_OF_MEMORY": "Free device memory (nvidia-smi lists who holds it) or ask for smaller --sizes",
@@ -27,6 +27,8 @@ _REMEDIES = {
     "CUDA_ERROR_NO_BINARY_FOR_GPU": "Clear the kernel cache and run again; if it stays, report the GPU's name",
     "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": "The kernel module and libcuda differ: restart after the driver's update",
     "CUDA_ERROR_ECC_UNCORRECTABLE": "The memory of the GPU is faulty: see `nvidia-smi -q -d ECC`",
+    "CUDA_ERROR_ILLEGAL_ADDRESS": "A kernel left its memory: report it with the sweep.json; another process can go on",
+    "CUDA_ERROR_DEVICE_UNAVAILABLE": "Another process holds the GPU for itself alone: see `nvidia-smi -q -d COMPUTE`",
 }
 _DEFAULT_REMEDY = "See `nvidia-smi -q` and the kernel log for the state of the GPU"
 
@@ -39,11 +41,32 @@ class CudaError(ErtError):
         super().__init__(asked, name, _REMEDIES.get(name, _DEFAULT_REMEDY))
 
 
+class GpuLost(CudaError, DeviceLost):
+    """A failure after which every call of this process on the device fails."""
+
+
+# cuda.h: "leaves the process in an inconsistent state and any further CUDA work will return the same error".
+STICKY = frozenset(
+    "CUDA_ERROR_" + name
+    for name in (
+        "DEINITIALIZED", "DEVICE_UNAVAILABLE", "ECC_UNCORRECTABLE", "NVLINK_UNCORRECTABLE", "ILLEGAL_ADDRESS",
+        "LAUNCH_TIMEOUT", "CONTEXT_IS_DESTROYED", "ASSERT", "HARDWARE_STACK_ERROR", "ILLEGAL_INSTRUCTION",
+        "MISALIGNED_ADDRESS", "INVALID_ADDRESS_SPACE", "INVALID_PC", "LAUNCH_FAILED", "TENSOR_MEMORY_LEAK",
+        "EXTERNAL_DEVICE", "CONTAINED", "UNKNOWN",
+    )
+)  # fmt: skip
+
+
+def failure(asked: str, name: str) -> CudaError:
+    """The error of a driver call that returned the status ``name``."""
+    return (GpuLost if name in STICKY else CudaError)(asked, name)
+
+
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """The values that a driver function returns; raises :class:`CudaError` unless it says CUDA_SUCCESS."""
     status, *values = function(*arguments)
     if int(status) != 0:
-        raise CudaError(function.__name__, status.name)
+        raise failure(function.__name__, status.name)
     return values[0] if len(values) == 1 else tuple(values)
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ert_numba.kernels.cuda_driver import Buffer, CudaError, Function, LaunchShape, call, stream
+from ert_numba.kernels.cuda_driver import Buffer, Function, LaunchShape, call, failure, stream
 from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code
 from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.ptx import asm_operation
@@ -79,7 +79,7 @@ class LaunchProgram(CudaProgram):
             if wait is not None:
                 status = status or wait(measured)
             if status:
-                raise CudaError("cuLaunchKernel", f"status {status}")
+                raise failure("cuLaunchKernel", driver.CUresult(status).name)
         return 0.0
 
     def check(self, state: CudaState) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from ert_numba.errors import ErtError
+from ert_numba.errors import DeviceLost, ErtError
 from ert_numba.kernels.spec import CompiledCodeMismatch, KernelSpec
 from ert_numba.measure.refine import contenders, finer_sizes
 from ert_numba.measure.stopping import Settled
@@ -101,11 +101,14 @@ class Track:
 
 @dataclass
 class Outcome:
-    """What a sweep gathered; ``partial`` when it was interrupted before every point had been visited."""
+    """What a sweep gathered; ``partial`` when it was ``stopped``, by Ctrl-C or by the loss of the device, before every
+    point had been visited.
+    """
 
     samples: list[Sample] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     partial: bool = False
+    stopped: KeyboardInterrupt | DeviceLost | None = None
 
 
 Listener = Callable[[Progress], None]
@@ -139,7 +142,7 @@ def measure(
     """Visit the points in rounds. ``started`` is the time.monotonic() from which the budget counts; ``done`` are the
     keys of points of an earlier run, not to be added again.
 
-    Ctrl-C ends the loop; what was measured comes back, marked partial if a point was never visited.
+    Ctrl-C and a lost device end the loop; what was measured comes back, marked partial if a point was never visited.
     """
     outcome = Outcome()
     active = _first_of_each(tracks)
@@ -163,11 +166,11 @@ def measure(
             active = [track for track in _go_on(every, plan) if not _finished(track, plan)]
             if not active or time.monotonic() - started >= plan.budget_seconds:
                 break
-    except KeyboardInterrupt:
-        outcome.partial = True
+    except (KeyboardInterrupt, DeviceLost) as stopped:
+        outcome.stopped = stopped
     outcome.samples = [track.sample(plan.rule) for track in every if track.seconds]
     missed = [track for track in every if not track.seconds and not track.refused]
-    outcome.partial = outcome.partial and bool(missed)
+    outcome.partial = outcome.stopped is not None and bool(missed)
     outcome.skipped += _not_reached(missed, outcome, plan)
     return outcome
 
@@ -187,11 +190,12 @@ def _first_of_each(tracks: Sequence[Track]) -> list[Track]:
 def _not_reached(missed: Sequence[Track], outcome: Outcome, plan: Plan) -> list[Skipped]:
     """What ended without a single sample, by ceiling."""
     reached = {sample.point.ceiling for sample in outcome.samples}
-    why = (
-        "interrupted before its turn"
-        if outcome.partial
-        else (f"the budget of {plan.budget_seconds:.0f} s ended before its turn: ask for more with --budget")
-    )
+    if isinstance(outcome.stopped, DeviceLost):
+        why = f"the device was lost before its turn: {outcome.stopped}"
+    elif outcome.stopped:
+        why = "interrupted before its turn"
+    else:
+        why = f"the budget of {plan.budget_seconds:.0f} s ended before its turn: ask for more with --budget"
     names = dict.fromkeys(track.point.ceiling for track in missed if track.point.ceiling not in reached)
     return [Skipped(what=name, reason=why) for name in names]
 
@@ -208,7 +212,7 @@ def _go_on(tracks: Sequence[Track], plan: Plan) -> list[Track]:
     """Every point of a series, and of each ceiling those that may still win it; the least visited first."""
     by_ceiling: dict[str, list[Track]] = {}
     for track in tracks:
-        if track.seconds or not track.visits:
+        if not track.refused and (track.seconds or not track.visits):
             by_ceiling.setdefault(track.point.ceiling, []).append(track)
     chosen: list[Track] = []
     for ceiling, rivals in by_ceiling.items():
@@ -240,17 +244,25 @@ def _finer(tracks: Sequence[Track], plan: Plan) -> list[Track]:
 
 
 def _visit(track: Track, timer: Timer, plan: Plan) -> Skipped | None:
-    """Open the point, time it for its share of a round, note the conditions; a refusal comes back with its reason."""
-    track.visits += 1
-    opened = time.monotonic()
+    """One visit; a refusal comes back with its reason. What was timed before a failure stays. Raises DeviceLost."""
     try:
-        bench = timer.open(track.spec, track.point, track.repetitions)
+        _open_and_repeat(track, timer, plan)
+    except DeviceLost:
+        raise
     except CompiledCodeMismatch as mismatch:
         track.refused = True
         return Skipped(what=track.point.key, reason=f"the compiled code is not the declared one: {mismatch}")
     except ErtError as error:
         track.refused = True
         return Skipped(what=track.point.key, reason=str(error))
+    return None
+
+
+def _open_and_repeat(track: Track, timer: Timer, plan: Plan) -> None:
+    """Open the point, time it for its share of a round, note the conditions."""
+    track.visits += 1
+    opened = time.monotonic()
+    bench = timer.open(track.spec, track.point, track.repetitions)
     track.open_seconds = time.monotonic() - opened
     # Before the first timing: an interrupt in the middle must leave a whole sample.
     track.repetitions = int(bench.conditions.get("repetitions", 1))
@@ -259,7 +271,6 @@ def _visit(track: Track, timer: Timer, plan: Plan) -> Skipped | None:
     steal = timer.steal_seconds()
     _repeat(track, bench, plan)
     track.steal += timer.steal_seconds() - steal
-    return None
 
 
 def _repeat(track: Track, bench: Bench, plan: Plan) -> None:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from example_models import cpu_device, cpu_model, cpu_sweep
 from fake_backend import RATES, FakeMachine
+from fake_timer import FakeTimer
 from made_up_sysfs import allow, server
 from typer.testing import CliRunner
 
@@ -20,6 +21,7 @@ from ert_numba import api, files
 from ert_numba.cli import app
 from ert_numba.device import cpu as cpu_module
 from ert_numba.device import topology
+from ert_numba.errors import DeviceLost
 from ert_numba.machine import MachineModel
 from ert_numba.records import Skipped
 from ert_numba.store.documents import encode, save
@@ -167,7 +169,7 @@ def test_a_disk_that_fills_up_during_the_save_loses_nothing(machine, tmp_path, m
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(machine, tmp_path):
     machine.interrupt_at = 5
     code, _, notes = sweep(tmp_path)
-    assert code == 0
+    assert code == 130
     assert "Partial: go on with  python -m ert_numba sweep --resume" in notes
     (first,) = tmp_path.rglob("sweep.json")
     kept = first.read_bytes()
@@ -178,6 +180,22 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(machine, tmp_path):
     assert "Partial" not in notes
     assert first.read_bytes() == kept
     assert len(list(tmp_path.rglob("sweep.json"))) == 2
+
+
+def test_a_lost_device_is_said_after_what_was_measured_is_saved(machine, tmp_path, monkeypatch):
+    def lose(self, spec, point, repetitions, opened=FakeTimer.open):
+        if point.ceiling == "L1.latency":
+            raise DeviceLost("cuEventSynchronize", "CUDA_ERROR_ECC_UNCORRECTABLE", "Look at the memory")
+        return opened(self, spec, point, repetitions)
+
+    monkeypatch.setattr(FakeTimer, "open", lose)
+    code, out, notes = sweep(tmp_path, "--json")
+    assert code == 3
+    assert json.loads(out)["partial"]
+    assert "Found:     CUDA_ERROR_ECC_UNCORRECTABLE" in notes
+    assert "sweep --resume" in notes
+    (saved,) = tmp_path.rglob("sweep.json")
+    assert call("fit", saved)[0] == 0
 
 
 def test_ctrl_c_before_the_first_sample(machine, tmp_path):

@@ -66,6 +66,14 @@ def timer(monkeypatch: pytest.MonkeyPatch) -> CudaTimer:
     return CudaTimer(DeviceInfo(kind="gpu", name="x", vendor="NVIDIA", architecture="sm_90", units=1), 0)
 
 
+def test_closing_a_lost_device_raises_nothing(timer: CudaTimer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise CudaError("cuStreamSynchronize", "CUDA_ERROR_ILLEGAL_ADDRESS")
+
+    monkeypatch.setattr(timers_cuda, "synchronize", fail)
+    timer.close()
+
+
 @pytest.mark.parametrize("seconds", [1e-9, 3e-7, 1e-4, 4e-3, 0.2])
 def test_a_call_lasts_long_enough(timer: CudaTimer, seconds: float) -> None:
     bench = timer.open(spec(MadeUpProgram(seconds)), POINT, None)
