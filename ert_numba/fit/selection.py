@@ -103,7 +103,9 @@ def dictionary(series: Series, windows: list[tuple[float, float]], per_octave: i
         places = between if row.sharp else even
         places = places[[any(low <= place <= high for low, high in windows) for place in places]]
         miss = row.miss(sizes[:, None] / np.exp(places)[None, :])
-        places = places[(np.sum(miss < 0.3, axis=0) >= 2) & (np.sum(miss > 0.3, axis=0) >= 2)]
+        supported = (np.sum(miss < 0.3, axis=0) >= 2) & (np.sum(miss > 0.3, axis=0) >= 2)
+        supported &= np.sum((miss > 0.05) & (miss < 0.95), axis=0) >= row.sizes_inside
+        places = places[supported]
         columns.append(row.miss(series.size[:, None] / np.exp(places)[None, :]))
         position += places.tolist()
         shape += [number] * len(places)
@@ -113,11 +115,25 @@ def dictionary(series: Series, windows: list[tuple[float, float]], per_octave: i
 def select(fitting: Fitting) -> tuple[Model, list[Model]]:
     """The best model, and all of as many knees that come near it (the best among them)."""
     rough = sorted(_beam(fitting), key=lambda model: model.criterion)
-    fine = [polish(fitting, model) for model in rough[:12] if model.criterion < rough[0].criterion + NEAR]
+    fine = [polish(fitting, model) for model in [*_near(rough), *_of_one_shape(rough)]]
     best = min(fine, key=lambda model: model.criterion)
     kind = (best.of.base, len(best.of.places))
     near = [one for one in fine if (one.of.base, len(one.of.places)) == kind and one.criterion < best.criterion + NEAR]
     return best, near
+
+
+def _near(rough: list[Model]) -> list[Model]:
+    return [model for model in rough[:12] if model.criterion < rough[0].criterion + NEAR]
+
+
+def _of_one_shape(rough: list[Model]) -> list[Model]:
+    """The best model of each shape alone with as many knees as the leader: on the grid a good shape may trail."""
+    count = len(rough[0].of.places)
+    alone: dict[tuple[int, ...], Model] = {}
+    for model in rough:
+        if len(model.of.places) == count and len(set(model.of.shapes)) == 1:
+            alone.setdefault(model.of.shapes, model)
+    return [model for model in alone.values() if model.criterion >= rough[0].criterion + NEAR]
 
 
 def _beam(fitting: Fitting) -> list[Model]:

@@ -8,6 +8,8 @@ from made_up_curves import KIB, MIB, SIZES, TRANSITIONS, flat, made_up, mixture
 
 from ert_numba.errors import ErtError
 from ert_numba.fit.piecewise import fit_series
+from ert_numba.fit.selection import Series, dictionary
+from ert_numba.fit.shapes import SHAPES
 
 
 def two_levels(sizes: np.ndarray, transition: str = "cyclic") -> np.ndarray:
@@ -21,6 +23,28 @@ def test_without_noise_the_curve_is_found_again(transition):
     assert [knee.capacity_bytes for knee in fit.knees] == pytest.approx([48 * KIB, 3 * MIB], rel=0.04)
     assert [plateau.value for plateau in fit.plateaus] == pytest.approx([1e-11, 2.5e-11, 8e-11], rel=0.01)
     assert {knee.shape for knee in fit.knees} <= {transition, "smeared" if transition == "cliff" else transition}
+
+
+def test_a_cache_near_lru_ends_where_its_first_lines_miss():
+    """Bytes per cycle of a 32 KiB cache of eight ways, a larger one behind it, measured: half-way is 37 KiB."""
+    sizes = np.array([4, 5.6, 8, 11, 16, 22, 26, 32, 35, 40, 45, 53, 64, 90, 128, 181, 256, 362]) * KIB
+    rates = [60.0, 59.9, 60.6, 60.4, 60.7, 60.2, 60.1, 60.9, 46.8, 37.5, 33.5, 32.9, 32.2, 32.1, 32.0, 32.0, 32.0, 32.0]
+    (knee,) = fit_series(sizes, 1 / np.array(rates), replicates=50).knees
+    assert knee.shape == "gradual"
+    assert knee.capacity_bytes == pytest.approx(32 * KIB, rel=0.04)
+    assert knee.low <= 32 * KIB <= knee.high
+
+
+def test_sizes_far_apart_cannot_tell_a_gradual_end_from_a_cliff():
+    gradual = next(number for number, row in enumerate(SHAPES) if row.name == "gradual")
+
+    def offered(count: int) -> bool:
+        sizes = np.geomspace(4 * KIB, 512 * MIB, count)
+        columns = dictionary(Series(sizes, np.ones(count), np.ones(count)), [(-np.inf, np.inf)], 8)
+        return gradual in columns.shape
+
+    assert not offered(40)
+    assert offered(160)
 
 
 def test_a_flat_curve_has_no_knee_and_a_narrow_plateau():
