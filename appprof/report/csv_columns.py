@@ -16,6 +16,7 @@ from appprof.report.csv_numbers import (
     NUMBER_BYTES,
     Reading,
     decimals_of,
+    mark_of,
     number,
     plain,
     read_marks,
@@ -26,8 +27,8 @@ from appprof.report.csv_units import Unit, parse_unit
 from ert_numba.errors import ErtError
 
 NOT_A_NUMBER = {"nan": "nan", "-nan": "nan", "nan(ind)": "nan", "-nan(ind)": "nan", "inf": "inf", "-inf": "inf"}
-NOT_AVAILABLE = frozenset(("n/a", "na", "(n/a)", "<n/a>", "null", "(null)"))
-INSTANCES = re.compile(r"([^()]*?)\s*\((.*)\)", re.DOTALL)
+NOT_AVAILABLE = frozenset(("n/a", "na", "(n/a)", "<n/a>", "null", "(null)", "no data"))
+INSTANCES = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
 NUMERIC_CELL = re.compile(rb"^[+-]?\d[\d.,]*$", re.MULTILINE)
 
 Instances = tuple[float | str | None, ...]
@@ -109,14 +110,15 @@ def _of_unknown_unit(raw: RawColumn, cells: list[bytes], warnings: list[str]) ->
 
 def _all_numbers(raw: RawColumn, unit: Unit, decimal_mark: str) -> Column | None:
     """The quick way: every cell a plain number; None where one is not."""
-    if not raw.is_numeric or not all(number(shape.decode(), decimal_mark) for shape in raw.shapes):
+    mark = mark_of(raw.shapes, decimal_mark) if raw.is_numeric else None
+    if mark is None or not all(number(shape.decode(), mark) for shape in raw.shapes):
         return None
-    digits = plain(raw.blob, decimal_mark)
+    digits = plain(raw.blob, mark)
     exponent = b"e%d" % unit.power if unit.power else b""
     numbers = list(map(float, (digits.replace(b"\n", exponent + b"\n") + exponent).split(b"\n")))
     if not all(map(math.isfinite, numbers)):  # hundreds of digits
         return None
-    rounding = _rounding(decimals_of(raw.shapes, decimal_mark), unit, raw.metric)
+    rounding = _rounding(decimals_of(raw.shapes, mark), unit, raw.metric)
     missing: dict[int, str] = {}
     values: list[float | None] = list(numbers) if rounding and unit.scaled and 0.0 in numbers else []
     if values:
@@ -134,9 +136,7 @@ def _cell_by_cell(raw: RawColumn, unit: Unit, cells: list[bytes], decimal_mark: 
     decimals = 0
     for index, cell in enumerate(cells):
         text = cell.decode("utf-8", "backslashreplace").strip()
-        listed = _instances(text, unit, decimal_mark)
-        if listed is not None:
-            text, instances[index] = listed
+        text, parts = _instances(text, unit, decimal_mark) or (text, ())
         digits = number(text, decimal_mark)
         if digits is not None:
             decimals = min(decimals or 99, _decimals_of_one(digits) or 99) % 99
@@ -152,6 +152,8 @@ def _cell_by_cell(raw: RawColumn, unit: Unit, cells: list[bytes], decimal_mark: 
             missing[index] = NOT_A_NUMBER[text.lower()]
         elif text:
             texts[index] = text
+        if parts and parts != (numbers[index],):  # one instance that repeats the value says nothing more
+            instances[index] = parts
     return Column(raw.metric, unit.name, numbers, _rounding(decimals, unit, raw.metric), missing, texts, instances)
 
 
@@ -161,17 +163,28 @@ def _scaled(digits: str, unit: Unit) -> float:
 
 
 def _instances(text: str, unit: Unit, decimal_mark: str) -> tuple[str, Instances] | None:
-    """``10 (2; 3; 5)`` or ``10 (0: 2; 1: 3; 2: 5)``: the value and its instances; None for any other cell."""
+    """``10 (2; 3; 5)`` or ``10 (0: 2; 1: 3; 2: 5)``: the value and its instances; None for any other cell.
+
+    Words have instances too: ``1 (0: NVIDIA H200)``, ``all (all)``.
+    """
     match = INSTANCES.fullmatch(text)
     if match is None:
         return None
+    value = match[1].strip()
+    is_word = (
+        bool(value) and number(value, decimal_mark) is None and value.lower() not in NOT_AVAILABLE | NOT_A_NUMBER.keys()
+    )
     found: list[float | str | None] = []
-    for item in match[2].split(";"):
-        digits = number(item.rpartition(":")[2], decimal_mark)
-        if digits is None and item.strip().lower() not in NOT_AVAILABLE | NOT_A_NUMBER.keys():
+    for item in map(str.strip, match[2].split(";")):
+        bare = item.rpartition(": ")[2].strip()
+        digits = number(bare, decimal_mark)
+        if is_word and bare != value:
             return None
-        found.append(None if digits is None else _scaled(digits, unit))
-    return match[1].strip(), tuple(found)
+        if digits is not None:
+            found.append(_scaled(digits, unit))
+        else:
+            found.append(None if bare.lower() in no_value else bare)
+    return value, () if is_word else tuple(found)
 
 
 def _decimals_of_one(digits: str) -> int:

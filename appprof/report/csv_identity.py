@@ -7,18 +7,26 @@ import re
 import msgspec
 
 from appprof.report.csv_layout import NVTX_PUSH_POP, NVTX_START_END, Layout
-from appprof.report.profile import NvtxRange
+from appprof.report.names import name_without_kernel
+from appprof.report.profile import DEFAULT_DOMAIN, NvtxRange
 
 DIMENSIONS = re.compile(r"\(?\s*(\d+)\s*[,x; ]\s*(\d+)\s*[,x; ]\s*(\d+)\s*\)?")
 CAPABILITY = re.compile(r"(\d+)[.,](\d+)")
-NVTX_CELL = re.compile(r'(?:(\d+)\s+)?"([^"]*(?:""[^"]*)*)"')
+NAMED = re.compile(r"(\d+)(?: \(.*\))?", re.DOTALL)  # a stream with a name: ``13 (side stream)``
+# ``640  "<range>"  "<range>" `` and `` "0:<range>" ``: a range's own quotes are not doubled.
+NVTX_START = re.compile(r'\s*(?:(\d+) +)?"')
+NVTX_BETWEEN = re.compile(r'" +(?:(\d+) +)?"')
+START_END_ID = re.compile(r"\d+:")
 NVTX_FIELDS_BEHIND_NAME = 6  # payload type and value, colour type and colour, message type and message
+REPEATED_NAME = re.compile(r"(.*)(?::[^:]*){5}:\1", re.DOTALL)
+REPEATED_LIMIT = 4096
 
 
 class Identity(msgspec.Struct, frozen=True):
     """Everything that stands in the identity cells but the launch's ID, its section and its body item."""
 
     kernel: str
+    kind: str = "kernel"
     process_id: int | None = None
     process_name: str = ""
     host_name: str = ""
@@ -40,15 +48,18 @@ def identify(layout: Layout, cells: list[str]) -> Identity:
 
     nvtx = (*_ranges(cell(NVTX_START_END), "start_end"), *_ranges(cell(NVTX_PUSH_POP), "push_pop"))
     capability = CAPABILITY.fullmatch(cell("CC"))
+    kernel, grid = without_nvtx_prefix(cell("Kernel Name"), nvtx), _dimensions(cell("Grid Size"))
+    kind = kernel if kernel == "graph" or (kernel == "range" and grid is None) else "kernel"
     return Identity(
-        kernel=without_nvtx_prefix(cell("Kernel Name"), nvtx),
+        kernel=kernel if kind == "kernel" else name_without_kernel(kind, nvtx),
+        kind=kind,
         process_id=_integer(cell("Process ID")),
         process_name=cell("Process Name"),
         host_name=cell("Host Name"),
-        context=_integer(cell("Context")),
-        stream=_integer(cell("Stream")),
-        grid=_dimensions(cell("Grid Size")),
-        block=_dimensions(cell("Block Size")),
+        context=_number(cell("Context")),
+        stream=_number(cell("Stream")),
+        grid=grid if kind == "kernel" else None,  # that of a graph is the largest of each side over its kernels
+        block=_dimensions(cell("Block Size")) if kind == "kernel" else None,
         device_index=_integer(cell("Device")),
         compute_capability=(int(capability[1]), int(capability[2])) if capability else None,
         nvtx=nvtx,
@@ -65,15 +76,37 @@ def without_nvtx_prefix(kernel: str, nvtx: tuple[NvtxRange, ...]) -> str:
 
 
 def _ranges(cell: str, kind: str) -> tuple[NvtxRange, ...]:
-    """``640  "<default domain>:forward:none:none:none:none:none:none" ``: an id, then one quoted text a range."""
-    found, thread = [], None
-    for match in NVTX_CELL.finditer(cell):
-        thread = int(match[1]) if match[1] else thread
-        domain, _, rest = match[2].replace('""', '"').partition(":")
-        name = rest.rsplit(":", NVTX_FIELDS_BEHIND_NAME)[0]
-        domain = "" if domain == "<default domain>" else domain
-        found.append(NvtxRange(name=name, domain=domain, kind=kind, thread=thread if kind == "push_pop" else None))
+    """``640  "<default domain>:forward:none:none:none:none:none:none" ``: a thread, then one quoted text a range."""
+    start = NVTX_START.match(cell)
+    if start is None:
+        return ()
+    found = []
+    pieces = NVTX_BETWEEN.split(cell[start.end() :].rstrip().removesuffix('"'))
+    thread: str | None = start[1]
+    for at in range(0, len(pieces), 2):
+        thread = pieces[at - 1] or thread if at else thread
+        text = START_END_ID.sub("", pieces[at], count=1) if kind == "start_end" else pieces[at]
+        domain, _, rest = text.partition(":")
+        found.append(
+            NvtxRange(
+                name=_range_name(rest),
+                domain="" if domain == DEFAULT_DOMAIN else domain,
+                kind=kind,
+                thread=int(thread) if thread and kind == "push_pop" else None,
+            )
+        )
     return tuple(found)
+
+
+def _range_name(text: str) -> str:
+    """The name before its six attributes. A registered one stands again behind them, with colons of its own."""
+    repeated = REPEATED_NAME.fullmatch(text) if not text.endswith(":none") and len(text) < REPEATED_LIMIT else None
+    return repeated[1] if repeated else text.rsplit(":", NVTX_FIELDS_BEHIND_NAME)[0]
+
+
+def _number(text: str) -> int | None:
+    named = NAMED.fullmatch(text)
+    return _integer(named[1]) if named else None
 
 
 def _integer(text: str) -> int | None:

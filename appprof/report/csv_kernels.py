@@ -138,6 +138,7 @@ class _Builder:
         self._occurrences[identity.process_id, identity.kernel] = occurrence + 1
         return KernelProfile(
             kernel=identity.kernel,
+            kind=identity.kind,
             id=launch.id,
             occurrence=occurrence,
             process_id=identity.process_id,

@@ -18,6 +18,8 @@ SECTION, BODY_ITEM = "Section Name", "Body Item Label"
 RULES = ("Rule Name", "Rule Type", "Rule Description", "Estimated Speedup Type", "Estimated Speedup")
 NOT_METRICS = frozenset((*IDENTITY, NVTX_PUSH_POP, NVTX_START_END, *METRIC, SECTION, BODY_ITEM, *RULES))
 DELIMITERS = (",", ";", "\t")
+CELL = r'"[^"]*+(?:""[^"]*+)*+"'
+WELL_FORMED = re.compile(rf"(?:{CELL}|)(?:,(?:{CELL}|))*")
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -44,6 +46,29 @@ class Layout(msgspec.Struct, frozen=True):
             and behind == set(range(place + 3, self.width))
             and self.columns["ID"] == 0
         )
+
+
+def row_cells(line: str, layout: Layout) -> list[str] | None:
+    """The cells of a row below the header; None where they are not those of the header.
+
+    ncu doubles the quotes that it adds around NVTX ranges and leaves those inside a range's own name as they are: a CSV
+    reader then splits and merges cells, so that values move into other columns. Such rows are cut at ``","``.
+    """
+    if not layout.quoted or layout.delimiter != "," or WELL_FORMED.fullmatch(line):
+        cells = split_cells(line, layout.delimiter)
+        return cells if len(cells) <= layout.width else None
+    return literal_cells(line, layout)
+
+
+def literal_cells(line: str, layout: Layout) -> list[str] | None:
+    """The cells between ``","``, whatever quotes stand in them; None where their number is not that of the header."""
+    body = line.rstrip(",")
+    if len(body) < 2 or not (body.startswith('"') and body.endswith('"')):
+        return None
+    cells = [cell.replace('""', '"') for cell in body[1:-1].split('","')]
+    # Metric rows of a page with rules end behind their value.
+    whole = layout.columns[METRIC[2]] + 1 if layout.is_long else layout.width
+    return cells if len(cells) in (whole, layout.width) else None
 
 
 def split_cells(line: str, delimiter: str = ",") -> list[str]:

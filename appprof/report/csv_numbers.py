@@ -3,6 +3,9 @@
 Nsight Compute groups by thousands in some cells and not in others, and takes the marks of the user's locale. A lone
 ``117.344`` may be 117 or 117,344: a factor of 1000 that nothing later would reveal.
 
+One kind of number has a decimal point in every locale: those with exactly six decimals, which the raw page writes for
+scaled units and means (seen in German, French and Spanish locales, 2025.3.1). They say nothing of the rest.
+
 Columns are judged by their shapes, the cells with every digit written as 0: a million cells have a dozen.
 """
 
@@ -20,6 +23,7 @@ SWAP_MARKS = bytes.maketrans(b",.", b".,")
 GROUP_SPACES = re.compile(rb"(?<=\d)(?:\xc2\xa0|\xe2\x80\xaf|\xe2\x80\x89|\xe2\x80\x99|'| )(?=\d{3})")
 NUMBER_BYTES = b"0123456789.,+-\n"
 POINT_SHAPE = re.compile(rb"[+-]?(?:0{1,3}(?:,000)+|0+)(?:\.0*)?(?:[eE][+-]?0+)?")
+FIXED_SHAPE = re.compile(rb"[+-]?0+\.0{6}")
 FRACTION = re.compile(rb"([.,])(?!000\n)\d\d\d\n")
 LEADING_ZERO = {b",": (b"\n0,", b"\n-0,"), b".": (b"\n0.", b"\n-0.")}  # a group of thousands never begins with 0
 EXPORT_AGAIN = "Export again with LC_ALL=C and --print-units base, or name the mark with --decimal-mark"
@@ -57,6 +61,9 @@ def read_marks(blob: bytes, shapes: frozenset[bytes], is_whole: bool) -> Reading
 
     ``is_whole`` says that the column can hold whole numbers only (a sum of events in its base unit).
     """
+    if any(map(FIXED_SHAPE.fullmatch, shapes)):
+        shapes = frozenset(shape for shape in shapes if not FIXED_SHAPE.fullmatch(shape))
+        blob = b"\n".join(cell for cell in blob.split(b"\n") if cell.translate(TO_SHAPE) in shapes)
     if b"," not in blob and b"." not in blob:
         return Reading(point=True, comma=True, marked=False)
     framed = b"\n" + blob + b"\n"
@@ -113,6 +120,14 @@ def _guess(example: str) -> Decision:
     )
 
 
+def mark_of(shapes: Iterable[bytes], decimal_mark: str) -> str | None:
+    """The decimal mark of a column in a file of the given one; None where its cells do not agree."""
+    fixed = {bool(FIXED_SHAPE.fullmatch(shape)) for shape in shapes if b"." in shape or b"," in shape}
+    if True not in fixed:
+        return decimal_mark
+    return "." if len(fixed) == 1 or decimal_mark == "." else None
+
+
 def plain(blob: bytes, decimal_mark: str) -> bytes:
     """Cells without group marks and with a decimal point."""
     return blob.replace(b",", b"") if decimal_mark == "." else blob.replace(b".", b"").replace(b",", b".")
@@ -122,6 +137,8 @@ def number(text: str, decimal_mark: str) -> str | None:
     """One cell as ``float`` reads it, or None where it is no number in this way of writing."""
     compact = without_group_spaces(text.strip().encode("utf-8", "backslashreplace"))
     shape = compact.translate(TO_SHAPE)
+    if FIXED_SHAPE.fullmatch(shape):
+        return compact.decode()
     if POINT_SHAPE.fullmatch(shape if decimal_mark == "." else shape.translate(SWAP_MARKS)) is None:
         return None
     return plain(compact, decimal_mark).decode()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from appprof.report.csv_layout import METRIC, Layout, find_layout, split_cells
+from appprof.report.csv_layout import METRIC, Layout, find_layout, literal_cells, row_cells
 from ert_numba.errors import ErtError
 
 LINE_LIMIT = 64 << 20
@@ -134,20 +134,26 @@ class RowScanner:
             self._start(layout)
         elif self._table is None or (self.layouts[-1].quoted and not raw.startswith(b'"')):
             self.noise += 1
-        elif raw.count(b'"') % 2:
+        elif raw.count(b'"') % 2 and not self._is_whole(raw):
             self._open = [raw]
         elif self._ends_at_value and raw.endswith(b","):
             self._lose("cut before its value", raw)
-        elif not self._table.add_cells(split_cells(_text(raw), self.layouts[-1].delimiter)):
+        elif (cells := row_cells(_text(raw), self.layouts[-1])) is None:
+            self._lose("its cells are not those of the header", raw)
+        elif not self._table.add_cells(cells):
             if CUT_ROW.match(raw):
                 self._lose("too short", raw)
             else:
                 self.noise += 1
 
+    def _is_whole(self, raw: bytes) -> bool:
+        """Whether a line with an odd number of quotes is a whole row, a lone quote standing in a name."""
+        return self.layouts[-1].quoted and literal_cells(_text(raw), self.layouts[-1]) is not None
+
     def _continue(self, raw: bytes) -> None:
         """A cell may hold line ends; a row whose quotes never close must not swallow the file."""
         begins_row = raw.startswith(b"==") or (
-            raw.startswith(b'"') and raw.count(b'"') % 2 == 0 and raw.count(b'","') > 3
+            raw.startswith(b'"') and raw.count(b'","') > 3 and (raw.count(b'"') % 2 == 0 or self._is_whole(raw))
         )
         if begins_row or len(self._open) > CONTINUATION_LIMIT:
             self._drop_open("its quotes are never closed")

@@ -137,9 +137,11 @@ class LongTable:
 
     def _place_of_prefix(self, prefix: bytes) -> Place | None:
         """What the cells before the metric's name say; None where the beginning is no row of whole, quoted cells."""
-        if WHOLE_CELLS.fullmatch(prefix, 0, len(prefix) - 1) is None:
-            return None
-        cells = split_cells(_text(prefix[:-2]))
+        text = _text(prefix[:-2])
+        if WHOLE_CELLS.fullmatch(prefix, 0, len(prefix) - 1) is not None:
+            cells = split_cells(text)
+        else:  # quotes that were not doubled: see row_cells
+            cells = [cell.replace('""', '"') for cell in text[1:-1].split('","')]
         return self._place_of(cells) if len(cells) == self._name_at else None
 
     def _place_of(self, cells: list[str]) -> Place | None:

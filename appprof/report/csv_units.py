@@ -16,7 +16,8 @@ COUNTED = frozenset((
     "inst", "instruction", "instr", "cycle", "sector", "warp", "thread", "register", "block", "cluster", "pass",
     "request", "op", "tag", "bank", "node", "item", "operation", "access", "line", "wavefront", "transaction", "packet",
     "fault", "sample", "event", "launch", "query", "tile", "quad", "attribute", "vertex", "primitive", "pixel",
-    "kernel", "range", "stage", "slot", "entry", "cta", "grid", "device", "flop", "conflict", "count",
+    "kernel", "range", "stage", "slot", "entry", "cta", "grid", "device", "flop", "conflict", "count", "branch",
+    "branches",
 ))  # fmt: skip
 
 
@@ -42,9 +43,11 @@ def parse_unit(text: str) -> Unit | None:
     bottom = _simple(under) if slash else None
     if top is None or not slash or bottom is None:
         return None if slash else top
-    scaled = top.scaled or (bottom.name == "s" and bottom.power != 0)
+    scaled = top.scaled or bottom.power != 0
+    # Of "%/Kbyte" the value was scaled, as if the prefix stood before it: 2614 %/byte are "2.614 %/Kbyte" (2025.3.1).
+    power = top.power - bottom.power if bottom.name == "s" else top.power + bottom.power
     name = "Hz" if (top.name, bottom.name) == ("cycle", "s") else f"{top.name}/{bottom.name}"
-    return Unit(name, top.power - bottom.power, scaled)
+    return Unit(name, power, scaled)
 
 
 def _simple(text: str) -> Unit | None:
@@ -54,7 +57,7 @@ def _simple(text: str) -> Unit | None:
         return Unit("s", SECOND_POWERS[second[1]], second[1] != "n")
     for prefix in ("", word[:1]):
         rest = word[len(prefix) :].lower()
-        name = SI_NAMES.get(rest) or (rest if rest in COUNTED else None)
+        name = SI_NAMES.get(rest) or next((one for one in (rest, rest.removesuffix("s")) if one in COUNTED), None)
         if name is not None and prefix in PREFIXES:
             return Unit(name, PREFIXES[prefix], prefix != "")
     return None

@@ -20,6 +20,9 @@ class Foreign(msgspec.Struct, frozen=True):
     suffix: str = ""
 
 
+RAW_PAGE = "Export its launches: ncu -i report.ncu-rep --csv --page raw --print-units base > report.csv"
+SUMMARY = "a summary of ncu (--print-summary), which has the extremes and means of many launches, not the launches"
+
 FOREIGN: tuple[Foreign, ...] = (
     Foreign(
         "a compressed Nsight Compute report (.ncu-repz), whose container is not documented",
@@ -32,6 +35,19 @@ FOREIGN: tuple[Foreign, ...] = (
         re.compile(rb""),
         "It holds times and no counters; profile with ncu for a roofline",
         ".nsys-rep",
+    ),
+    Foreign(SUMMARY, re.compile(rb'^"(?:Process ID|Domain)",.*"Invocations",', re.MULTILINE), RAW_PAGE),
+    Foreign(
+        "the source page of ncu, which has values of instructions, not of launches",
+        re.compile(rb'^"(?:Address|#|Line|Line No)",(?:"[^"]*",)?"Source"', re.MULTILINE),
+        RAW_PAGE,
+    ),
+    Foreign(
+        "what ncu prints without --csv, rounded for the eye",
+        re.compile(
+            rb"^ +Section: .*\n +-{9}|^ +Metric Name +Metric Unit +Metric Value|^Launch Settings\n-{9}", re.MULTILINE
+        ),
+        RAW_PAGE,
     ),
     Foreign("an SQLite database (an export of Nsight Systems?)", re.compile(rb"\ASQLite format 3\0")),
     Foreign(

@@ -1,9 +1,12 @@
-"""Kernel names across tools and files: one kernel is spelled in many ways. For matching only, never for display."""
+"""Kernel names across tools and files: one kernel is spelled in many ways."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+
+from appprof.report.profile import NvtxRange
 
 ANONYMOUS = re.compile(r"\(anonymous namespace\)|<unnamed>|(?<![\w<])unnamed>")
 CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned|unsigned int|unsigned long|long long|unsigned long long)\)")
@@ -12,9 +15,17 @@ BLANKS = re.compile(r"\s+")
 OPEN, CLOSE = "<([{", ">)]}"
 
 
+def name_without_kernel(kind: str, nvtx: Sequence[NvtxRange]) -> str:
+    """Ranges and graphs have no name of their own: the innermost NVTX range around them serves."""
+    return f"{kind} {nvtx[-1].name}" if nvtx else kind
+
+
 @lru_cache(maxsize=100_000)
 def normalise(name: str) -> str:
-    """The name without return type, parameters, casts and blanks, an anonymous namespace in one spelling."""
+    """The name without return type, parameters, casts and blanks, an anonymous namespace in one spelling.
+
+    For matching, never for display.
+    """
     text = ANONYMOUS.sub("{anonymous}", name)
     text = INTEGER_SUFFIX.sub(r"\1", CAST.sub("", text)).replace("[abi:", "[")
     text = _without_parameters(text.strip())
@@ -23,7 +34,7 @@ def normalise(name: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def base_name(name: str) -> str:
-    """The bare name of the function: no namespaces, no template arguments, no tags."""
+    """For matching, never for display: the bare name of the function, no namespaces, no template arguments, no tags."""
     text = normalise(name)
     start = min((at for at in (text.find("<"), text.find("[")) if at > 0), default=len(text))
     return text[:start].rsplit("::", 1)[-1] or text
@@ -46,12 +57,12 @@ def _without_parameters(text: str) -> str:
 
 def _without_return_type(text: str) -> str:
     """What stands behind the last blank that is in no bracket."""
-    depth, cut = 0, 0
+    depth, cut, operator = 0, 0, text.find("operator")
     for at, char in enumerate(text):
         if char in OPEN:
             depth += 1
         elif char in CLOSE:
             depth = max(0, depth - 1)
-        elif char == " " and depth == 0 and "operator" not in text[cut:at]:
+        elif char == " " and depth == 0 and not 0 <= operator < at:
             cut = at + 1
     return text[cut:] or text

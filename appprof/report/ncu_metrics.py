@@ -24,7 +24,8 @@ NANOSECONDS = 1e9
 
 # Base units by what a name says of its counter; the first row that matches. Rollups come behind.
 UNIT_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"gpu__time_"), "s"),
+    (re.compile(r"gpu__time_|profiler__pmsampler_interval_time"), "s"),
+    (re.compile(r".*(?:_per_|_average_)"), ""),
     (re.compile(r".*(?:_pct|hit_rate|throughput)"), "%"),
     (re.compile(r".*__warps"), "warp"),
     (re.compile(r".*__(?:[a-z0-9_]*_)?cycles|.*writeback_active"), "cycle"),
@@ -82,7 +83,7 @@ class MetricReader:
         return metric
 
     def _put(self, name: str, metric: Metric, found: Values) -> None:
-        seconds = name.startswith("gpu__time_")
+        seconds = unit_of(name) == "s"
         value = metric.value
         if isinstance(value, str):
             found.texts[name] = value
@@ -94,8 +95,12 @@ class MetricReader:
         else:
             found.numbers[name] = value / NANOSECONDS if seconds else value
         # One instance that repeats the value says nothing more.
-        if metric.instances and (len(metric.instances) > 1 or value is None):
-            found.instances[name] = metric.instances
+        if metric.instances and metric.instances != (value,):
+            found.instances[name] = tuple(map(_in_seconds, metric.instances)) if seconds else metric.instances
+
+
+def _in_seconds(value: Scalar | None) -> Scalar | None:
+    return value / NANOSECONDS if isinstance(value, float) else value
 
 
 def read_metric(view: memoryview) -> Metric:
@@ -124,11 +129,13 @@ def _scalar(view: memoryview) -> Scalar | None:
 def unit_of(name: str) -> str:
     """The unit that ``MetricReader`` leaves a value in, as far as the name tells; ``""`` where it tells nothing."""
     base, _, rollup = name.partition(".")
-    if "pct_of_peak" in rollup:
+    if "pct" in rollup:
         return "%"
+    if rollup in ("ratio", "max_rate"):
+        return ""
     unit = next((unit for pattern, unit in UNIT_PATTERNS if pattern.match(base)), "")
     if rollup.endswith("per_second"):
         return "Hz" if unit == "cycle" else f"{unit}/s" if unit else ""
     if "per_cycle" in rollup or "peak_sustained" in rollup:
-        return f"{unit}/cycle" if unit and unit != "cycle" else ""
+        return f"{unit}/cycle" if unit not in ("", "cycle", "warp") else unit.removesuffix("cycle")
     return unit

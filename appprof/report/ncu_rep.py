@@ -8,38 +8,41 @@ import msgspec
 
 from appprof.report.collector import collector_at_rest
 from appprof.report.devices import PREFIX, make_device
+from appprof.report.names import name_without_kernel
 from appprof.report.ncu_container import Container, Result, read_container
 from appprof.report.ncu_metrics import MetricReader, Scalar, Values, unit_of
+from appprof.report.ncu_nvtx import read_nvtx
+from appprof.report.ncu_rules import read_advice
 from appprof.report.ncu_session import Process, Session, read_session
 from appprof.report.opened import whole
-from appprof.report.profile import Device, KernelProfile, NvtxRange, Private, Report, Source
+from appprof.report.profile import Device, KernelProfile, Private, Report, Source
 from appprof.report.protobuf_wire import Damaged, Value, fields, integer, message, text
 from ert_numba.errors import ErtError
 
 
 class Numbering(msgspec.Struct, frozen=True):
-    """Where a kind of result keeps what all kinds have; 0: it has no such field."""
+    """Where a kind of result keeps what all kinds have; 0: it has no such field. The first of ``names`` that is set."""
 
     metrics: int
     nvtx: int
     context: int
+    clocks: int
+    rules: int
     stream: int = 0
-    name: int = 0
+    names: tuple[int, ...] = ()
     mangled: int = 0
     grid: int = 0
     block: int = 0
-    clocks: int = 0
-    thread: int = 0
 
 
 NUMBERING = {
-    "kernel": Numbering(13, 21, 22, 23, name=7, mangled=5, grid=10, block=11, clocks=25, thread=1),
-    "range": Numbering(4, 10, 11),
-    "cmdlist": Numbering(4, 10, 11, 12, name=18),
-    "graph": Numbering(4, 10, 11, 12),
+    "kernel": Numbering(13, 21, 22, 25, 19, stream=23, names=(7, 5, 6), mangled=5, grid=10, block=11),
+    "range": Numbering(4, 10, 11, 12, 20),
+    "cmdlist": Numbering(4, 10, 11, 13, 21, stream=12, names=(18,)),
+    "graph": Numbering(4, 10, 11, 13, 22, stream=12),
 }
+THREAD = 1
 LOST_LINES = 20
-DEFAULT_DOMAIN = "<default domain>"
 
 
 def read_ncu_rep(path: Path) -> Report:
@@ -102,19 +105,24 @@ class _ResultReader:
         numbering = NUMBERING[result.kind]
         single: dict[int, Value] = {}
         metrics: list[memoryview] = []
+        rules: list[memoryview] = []
         for number, value in fields(result.message):
             if number == numbering.metrics:
                 metrics.append(message(value))
+            elif number == numbering.rules:
+                rules.append(message(value))
             else:
                 single[number] = value
-        if not metrics and numbering.name not in single:
+        if not metrics and not any(number in single for number in numbering.names):
             raise Damaged("it holds neither a metric nor a name")
         values = self._metrics.read(metrics)
         device = self._device(values)
         if not metrics:
             self._lose(f"result {index + 1} of {self.container.declared} holds no metric")
-        nvtx = _nvtx(single.get(numbering.nvtx), _optional(single, numbering.thread))
-        name = text(single.get(numbering.name, memoryview(b""))) or _name(result.kind, nvtx)
+        nvtx = read_nvtx(single.get(numbering.nvtx), _optional(single, THREAD))
+        # Kernels that are no C++ (extern "C", generated code) have no demangled name, only that of their entry.
+        given = (text(single[number]) for number in numbering.names if number in single)
+        name = next(filter(None, given), "") or name_without_kernel(result.kind, nvtx)
         process = self.session.processes[result.process] if result.process >= 0 else self.session.process
         return KernelProfile(
             kernel=name,
@@ -135,6 +143,7 @@ class _ResultReader:
             missing=values.missing,
             instances=values.instances,
             texts=values.texts,
+            advice=read_advice(rules),
             source=self.source,
         )
 
@@ -202,40 +211,3 @@ def _clock_locked(value: Value | None) -> bool | None:
     """Whether the clocks were held, by what the profiler did, not by what it was asked."""
     found = dict(fields(message(value))) if value is not None else {}
     return bool(found[2]) if 2 in found else None
-
-
-def _name(kind: str, nvtx: tuple[NvtxRange, ...]) -> str:
-    """Ranges and graphs have no name of their own: the innermost NVTX range around them serves."""
-    return f"{kind} {nvtx[-1].name}" if nvtx else kind
-
-
-def _nvtx(value: Value | None, thread: int | None) -> tuple[NvtxRange, ...]:
-    """The ranges that were open on the launching thread, outermost first; those of all threads where it has none."""
-    if value is None:
-        return ()
-    domains: dict[int, str] = {}
-    ranges: list[NvtxRange] = []
-    state = list(fields(message(value)))
-    for number, field in state:
-        if number == 1:
-            domain = dict(fields(message(field)))
-            name = text(domain.get(2, memoryview(b"")))
-            domains[integer(domain.get(1, 0))] = "" if name == DEFAULT_DOMAIN else name
-    for number, field in state:
-        if number == 2:
-            ranges.extend(_thread_ranges(message(field), domains))
-    own = tuple(row for row in ranges if row.thread == thread)
-    return own or tuple(ranges)
-
-
-def _thread_ranges(view: memoryview, domains: dict[int, str]) -> list[NvtxRange]:
-    thread, found = 0, []
-    for number, field in fields(view):
-        if number == 1:
-            thread = integer(field)
-        elif number == 2:
-            stack = list(fields(message(field)))
-            domain = next((integer(value) for at, value in stack if at == 1), 0)
-            names = [text(dict(fields(message(value))).get(1, memoryview(b""))) for at, value in stack if at == 3]
-            found += [(name, domains.get(domain, "")) for name in names]
-    return [NvtxRange(name=name, domain=domain, thread=thread) for name, domain in found]

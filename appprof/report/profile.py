@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+DEFAULT_DOMAIN = "<default domain>"  # what NVTX ranges of no domain are told to lie in
+
 
 class Device(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The GPU that ran a kernel, as far as the file tells. One object is shared by all kernels of the device.
