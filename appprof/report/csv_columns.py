@@ -171,9 +171,8 @@ def _instances(text: str, unit: Unit, decimal_mark: str) -> tuple[str, Instances
     if match is None:
         return None
     value = match[1].strip()
-    is_word = (
-        bool(value) and number(value, decimal_mark) is None and value.lower() not in NOT_AVAILABLE | NOT_A_NUMBER.keys()
-    )
+    no_value = NOT_AVAILABLE | NOT_A_NUMBER.keys() | {""}
+    is_word = value.lower() not in no_value and number(value, decimal_mark) is None
     found: list[float | str | None] = []
     for item in map(str.strip, match[2].split(";")):
         bare = item.rpartition(": ")[2].strip()
