@@ -251,17 +251,51 @@ def plot(
 
 @command
 def compare(
-    a: Annotated[Path, typer.Argument(help="A run's folder, or its machine.json.")],
-    b: Annotated[Path, typer.Argument(help="Another one.")],
+    a: Annotated[str, typer.Argument(help="A run: its name, its folder, a benchmark file, a sweep or machine model.")],
+    b: Annotated[str, typer.Argument(help="The other one, judged against the first.")],
+    *,
     force: Annotated[bool, typer.Option("--force", help="Compare devices of different names.")] = False,
+    threshold: Annotated[
+        float | None, typer.Option(help="Percent of the time from which on a change counts; for all benchmarks.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 for what is unknown or missing, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List what is the same, too.")] = False,
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="New files: .html, .md or .json; may be repeated.")
+    ] = None,
+    annotate: Annotated[bool, typer.Option("--annotate", help="Print GitHub annotations, too.")] = False,
+    storage: Annotated[Path | None, typer.Option(help="Folder of pytest-benchmark's files; else all results.")] = None,
+    results: Annotated[Path, typer.Option(help="Folder with the devices' results.")] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
-    """Two machine models side by side: ceilings, knees, change, whether the intervals overlap."""
-    from ert_numba import api
-    from ert_numba.judge.models import compare as compare_models
+    """Judge run B against run A: what is slower, what is faster, by more than the noise between process starts.
+
+    Exits with 1 where a benchmark is slower. Two sweeps, of one run each, are listed side by side and not judged.
+    """
+    from ert_numba import comparing
+    from ert_numba.judge.annotations import to_annotations
+    from ert_numba.judge.judgement import Judgement, exit_code
+    from ert_numba.verdict_tables import show_judgement
+
+    thresholds = comparing.thresholds_for(threshold)
+    found = comparing.compare(a, b, thresholds=thresholds, storage=storage, results=results, force=force)
+    for path in output or ():
+        note(f"written   {comparing.write(found, path)}")
+    if not isinstance(found, Judgement):
+        _show_models(found, as_json)
+        return
+    if as_json:
+        print_json(found)
+    else:
+        show_judgement(found, every)
+    for line in to_annotations(found) if annotate else ():
+        print(line)
+    raise typer.Exit(exit_code(found, strict))
+
+
+def _show_models(comparison: Comparison, as_json: bool) -> None:
     from ert_numba.tables import comparison_tables
 
-    comparison = compare_models(api.load(a), api.load(b), force=force)
     if as_json:
         import msgspec
 

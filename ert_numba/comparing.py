@@ -9,11 +9,13 @@ import msgspec
 
 from ert_numba import api
 from ert_numba.errors import ErtError
+from ert_numba.files import write_bytes_new
 from ert_numba.judge import models
 from ert_numba.judge.judgement import Judgement
+from ert_numba.judge.markdown import to_markdown
 from ert_numba.judge.models import Comparison
 from ert_numba.judge.suite import judge
-from ert_numba.judge.thresholds import Thresholds
+from ert_numba.judge.thresholds import Thresholds, parse_thresholds
 from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep
 from ert_numba.store.benchmark_files import is_benchmark_file
@@ -26,7 +28,8 @@ from ert_numba.store.benchmark_runs import (
     runs_of_name,
     storages,
 )
-from ert_numba.store.documents import load_any
+from ert_numba.store.configuration import project_thresholds
+from ert_numba.store.documents import encode, load_any
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -70,6 +73,38 @@ def compare(
         raise ErtError("to compare two runs", found, "Compare benchmarks with benchmarks, or sweeps with sweeps")
     files_a, files_b = choose_pair(a, left, b, right)
     return judge(load_run(files_a), load_run(files_b), thresholds=thresholds, force=force)
+
+
+def thresholds_for(percent: float | None, folder: Path = Path()) -> Thresholds:
+    """The project's, from the nearest pyproject.toml; ``percent`` of the command line goes before its general one."""
+    found = project_thresholds(folder)
+    if percent is None:
+        return found
+    return msgspec.structs.replace(parse_thresholds({"threshold": percent}, "--threshold"), named=found.named)
+
+
+def write(found: Judgement | Comparison, path: Path) -> Path:
+    """The judgement as a new file, in the form that its ending names. Raises ErtError."""
+    asked = f"the comparison as {path}"
+    if not isinstance(found, Judgement):
+        raise ErtError(asked, "sweeps are only listed side by side", "Print them with --json, or compare benchmarks")
+    writer = WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise ErtError(asked, f"the ending {path.suffix!r}", f"End the name in one of {', '.join(WRITERS)}")
+    return write_bytes_new(path, writer(found))
+
+
+def _page(found: Judgement) -> bytes:
+    from ert_numba.charts.judgement_page import judgement_page
+
+    return judgement_page(found).encode()
+
+
+WRITERS: dict[str, Callable[[Judgement], bytes]] = {
+    ".html": _page,
+    ".md": lambda found: to_markdown(found).encode(),
+    ".json": encode,
+}
 
 
 def form_of(text: str) -> Form:

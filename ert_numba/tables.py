@@ -25,7 +25,7 @@ KINDS = (
 VERDICT_STYLES = {"FASTER": "green", "SLOWER": "red", "LARGER": "cyan", "SMALLER": "cyan", "UNKNOWN": "yellow"}
 
 
-def _table(title: str, columns: Sequence[tuple[str, str]]) -> Table:
+def plain_table(title: str, columns: Sequence[tuple[str, str]]) -> Table:
     """Columns as (heading, side): a figure keeps its width, so that no unit is cut; ``left`` and ``wrap`` give way."""
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for name, side in columns:
@@ -56,7 +56,7 @@ def _ceilings(title: str, kind: str, rows: Sequence[Ceiling], device: DeviceInfo
     clocked = not moved and any(row.clock_hz for row in rows)
     columns = [("", "left"), ("value", "right"), ("95 % interval", "right")]
     columns += [("of limit", "right")] * limited + [("on the bus", "right")] * moved + [("clock", "right")] * clocked
-    table = _table(title, [*columns, ("", "right")])
+    table = plain_table(title, [*columns, ("", "right")])
     for row in rows:
         cells: list[str | Text] = [f"{ceiling_name(row, device)}{scope_name(row.scope)}"]
         cells += [si(row.value, row.unit), interval(row.low, row.value, row.high)]
@@ -104,7 +104,7 @@ def _flags(row: Ceiling) -> Text:
 
 
 def _knees(knees: Sequence[Knee], device: DeviceInfo) -> Table:
-    table = _table(
+    table = plain_table(
         "Where a level ends (per core)" if device.kind == "cpu" else "Where a level ends",
         [("level", "left"), ("measured", "right"), ("95 % interval", "right"), ("nominal", "right"), ("", "left"),
          ("transition", "left"), ("seen in", "left")],
@@ -128,7 +128,7 @@ def skipped_table(title: str, rows: Iterable[Skipped]) -> Table:
     reasons: dict[str, list[str]] = {}
     for row in rows:
         reasons.setdefault(row.reason, []).append(row.what)
-    table = _table(title, [("what", "wrap"), ("why", "wrap")])
+    table = plain_table(title, [("what", "wrap"), ("why", "wrap")])
     for reason, names in reasons.items():
         table.add_row(showable(", ".join(names)), showable(reason))
     return table
@@ -144,7 +144,7 @@ def comparison_tables(comparison: Comparison) -> Iterable[Table]:
     if doubtful:
         yield skipped_table("No verdict", doubtful)
     if comparison.differences:
-        table = _table("Conditions that differ", [("what", "left"), ("A", "wrap"), ("B", "wrap")])
+        table = plain_table("Conditions that differ", [("what", "left"), ("A", "wrap"), ("B", "wrap")])
         for row in comparison.differences:
             table.add_row(row.name, showable(row.a or "not stated"), showable(row.b or "not stated"))
         yield table
@@ -152,7 +152,7 @@ def comparison_tables(comparison: Comparison) -> Iterable[Table]:
 
 def _changes(title: str, rows: Sequence[Change]) -> Table:
     columns = [("", "left"), ("A", "right"), ("B", "right"), ("change", "right"), ("intervals", "left"), ("", "left")]
-    table = _table(title, columns)
+    table = plain_table(title, columns)
     for row in rows:
         overlap = {None: "", True: "overlap", False: "disjoint"}[row.overlap]
         table.add_row(
@@ -174,7 +174,7 @@ def _figure(figure: Figure | None, row: Change) -> str:
 
 def device_tables(device: DeviceInfo, offered: Sequence[Point | Skipped]) -> Iterable[Table]:
     """What the device is, its limits per cycle, what would be measured and what not."""
-    facts = _table(device.name, [("", "left"), ("", "wrap")])
+    facts = plain_table(device.name, [("", "left"), ("", "wrap")])
     unit = "physical cores that may be used" if device.kind == "cpu" else "SMs"
     for name, text in (
         ("architecture", device.architecture),
@@ -190,7 +190,7 @@ def device_tables(device: DeviceInfo, offered: Sequence[Point | Skipped]) -> Ite
             facts.add_row(showable(name), showable(text))
     yield facts
     if device.limits:
-        limits = _table("Physical limits", [("", "left"), ("", "right"), ("", "left")])
+        limits = plain_table("Physical limits", [("", "left"), ("", "right"), ("", "left")])
         for row in device.limits:
             per = "a cycle and " + ("core" if device.kind == "cpu" else "SM")
             figure = f"{row.per_cycle:g}" if row.per_cycle is not None else si(row.per_second or 0.0, "")
@@ -199,7 +199,7 @@ def device_tables(device: DeviceInfo, offered: Sequence[Point | Skipped]) -> Ite
         limits.caption_justify = "left"
         yield limits
     keys = dict.fromkeys(row.ceiling for row in offered if isinstance(row, Point))
-    measurable = _table("Can be measured", [("", "wrap")])
+    measurable = plain_table("Can be measured", [("", "wrap")])
     measurable.add_row(", ".join(keys) or "nothing")
     yield measurable
     missing = [row for row in offered if isinstance(row, Skipped)]

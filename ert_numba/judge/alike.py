@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import median
 
 from ert_numba.errors import NotComparable
 from ert_numba.judge.conditions import Difference, conditions_of, differences
@@ -11,6 +12,7 @@ from ert_numba.judge.evidence import Evidence, SuiteRun
 from ert_numba.starts import Benchmarked
 from ert_numba.units import si
 
+_CLOCK_NOTICED = 0.002  # of the clock: less is its probe
 _WORK_DIGITS = 1e-9  # declared work is exact; what repetitions are divided out of is not
 
 
@@ -73,14 +75,13 @@ def _conditions(run: SuiteRun) -> dict[str, str]:
 def differences_of_benchmarks(a: Evidence, b: Evidence) -> tuple[Difference, ...]:
     """Conditions of this one benchmark, and the clocks where no start of one side had a clock of the other's."""
     found = differences(_settings(a.said), _settings(b.said))
-    ranges = [_clocks(side) for side in (a, b)]
-    if None in ranges:
+    one, two = _clocks(a), _clocks(b)
+    if not one or not two or abs(math.log(median(one) / median(two))) < _CLOCK_NOTICED:
         return found
-    (low_a, high_a), (low_b, high_b) = (pair for pair in ranges if pair)
-    if low_a <= high_b and low_b <= high_a:
+    if min(one) <= max(two) and min(two) <= max(one):
         return found
-    one, two = (f"{si(low, 'Hz', 4)} to {si(high, 'Hz', 4)}" for low, high in ((low_a, high_a), (low_b, high_b)))
-    return (*found, Difference(name="clock", a=one, b=two))
+    texts = [f"{si(min(clocks), 'Hz', 4)} to {si(max(clocks), 'Hz', 4)}" for clocks in (one, two)]
+    return (*found, Difference(name="clock", a=texts[0], b=texts[1]))
 
 
 def _settings(said: Benchmarked | None) -> dict[str, str]:
@@ -92,6 +93,5 @@ def _settings(said: Benchmarked | None) -> dict[str, str]:
     return kept | {"code": said.code}
 
 
-def _clocks(side: Evidence) -> tuple[float, float] | None:
-    clocks = [row.clock_hz for row in side.sound if row.clock_hz is not None]
-    return (min(clocks), max(clocks)) if clocks else None
+def _clocks(side: Evidence) -> list[float]:
+    return [row.clock_hz for row in side.sound if row.clock_hz is not None]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ert_numba.judge.judgement import Level
-from ert_numba.judge.thresholds import change_of
+from ert_numba.judge.thresholds import change_of, percent
 from ert_numba.starts import RoofHit
 from ert_numba.units import si
 
@@ -48,8 +48,8 @@ def _clock(row: Moved) -> Cause | None:
     cycles = row.shift + clock
     if abs(cycles) > row.limit or abs(clock) < abs(row.shift) / 2:
         return None
-    text = f"the clock moved, {_pair(row.a.clock_hz, row.b.clock_hz, 'Hz', 4)} ({change_of(clock):+.1%})"
-    return Cause(CLOCK, f"{text}; in clock cycles the time changed by {change_of(cycles):+.1%}")
+    text = f"the clock moved, {_pair(row.a.clock_hz, row.b.clock_hz, 'Hz', 4)} ({percent(change_of(clock))})"
+    return Cause(CLOCK, f"{text}; in clock cycles the time changed by {percent(change_of(cycles))}")
 
 
 def _roof(row: Moved, ceilings: Mapping[str, float]) -> Cause | None:
@@ -62,7 +62,7 @@ def _roof(row: Moved, ceilings: Mapping[str, float]) -> Cause | None:
         return Cause(ROOF, f"the roof moved and the kernel with it: attainable {attainable}, {_shares(row)} of it")
     for key in (row.roof_b.bandwidth_key, row.roof_b.compute_key):
         if key is not None and key in ceilings and ceilings[key] * row.shift > 0:
-            change = f"{change_of(ceilings[key]):+.1%}"
+            change = percent(change_of(ceilings[key]))
             return Cause(ROOF, f"the roof moved: the time of its ceiling {key} changed by {change} as well")
     return None
 
@@ -80,7 +80,7 @@ def _itself(row: Moved, user: bool) -> Cause:
 def _shares(row: Moved) -> str:
     if row.a.share is None or row.b.share is None:
         return ""
-    return f"{row.a.share:.1%} to {row.b.share:.1%}"
+    return f"{100 * row.a.share:.1f} to {100 * row.b.share:.1f} %"
 
 
 def _pair(a: float, b: float, unit: str, digits: int = 3) -> str:

@@ -12,6 +12,7 @@ from ert_numba.errors import NotComparable
 from ert_numba.records import DeviceInfo
 from ert_numba.starts import Benchmarked, SuiteInfo
 
+_FASTEST_BUT = 2  # rounds, which may be luck
 CLOCK_OFF = 0.02  # of the median over the run's starts: beyond the 1 % that the probe and the governor's steps make
 # Of `device.nvml.REASONS`, those that are no steady state: a dense kernel runs at the power cap on every good day.
 _UPSETS = ("thermal", "hardware slowdown", "power brake")
@@ -79,9 +80,15 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         return self.said.unit if self.said else "s"
 
 
-def statistic(seconds: Iterable[float]) -> float:
-    """What a start's rounds say: their median, which no single round can move."""
-    return statistics.median(seconds)
+def statistic(seconds: Iterable[float], gpu: bool) -> float:
+    """What a start's rounds say: a figure that lies close from start to start, and that no single round can move.
+
+    On a GPU their median. On a CPU the third fastest: neighbours only ever make a round slower, in phases that outlast
+    a start, and so reach the median. Over 12 starts of the suite on two shared cores, half of the benchmarks have a
+    standard deviation below 6.8 % by their medians, below 0.6 % by their third fastest rounds.
+    """
+    ordered = sorted(seconds)
+    return statistics.median(ordered) if gpu else ordered[min(_FASTEST_BUT, len(ordered) // 2)]
 
 
 def amount(said: Benchmarked | None) -> float:
@@ -111,7 +118,7 @@ def _evidence(name: str, rows: list[tuple[ProcessStart, Observed]]) -> Evidence:
     readings = [
         Reading(
             label=start.label,
-            seconds=statistic(row.seconds) / amount(row.said),
+            seconds=statistic(row.seconds, gpu) / amount(row.said),
             clock_hz=clock,
             doubts=tuple(_doubts(row.said, clock, usual if gpu else None)),
         )
@@ -130,7 +137,7 @@ def _doubts(said: Benchmarked | None, clock: float | None, usual: float | None) 
     if others := said.conditions.get("other_processes"):
         yield f"{others} other process{'' if others == 1 else 'es'} on the GPU"
     if clock and usual and abs(math.log(clock / usual)) > math.log1p(CLOCK_OFF):
-        yield f"clock {clock / usual - 1:+.1%} off the other starts'"
+        yield f"clock {100 * (clock / usual - 1):+.1f} % off the other starts'"
     if said.verified is False:
         yield "its result was wrong"
 

@@ -55,6 +55,11 @@ def change_of(log_ratio: float) -> float:
     return math.expm1(min(log_ratio, _WIDEST))
 
 
+def percent(change: float) -> str:
+    """``+3.0 %``."""
+    return f"{100 * change:+.1f} %"
+
+
 def check_names(thresholds: Thresholds, benchmarks: Iterable[tuple[str, str]]) -> None:
     """Raise ErtError for a name or pattern that no benchmark (name, key) of either side has."""
     pairs = list(benchmarks)

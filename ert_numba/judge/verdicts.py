@@ -15,7 +15,7 @@ import msgspec
 from ert_numba.judge.evidence import Evidence
 from ert_numba.judge.judgement import FASTER, SAME, SLOWER, UNKNOWN, Threshold
 from ert_numba.judge.noise import Shift
-from ert_numba.judge.thresholds import NOISIEST, change_of
+from ert_numba.judge.thresholds import NOISIEST, change_of, percent
 
 ENOUGH = 5  # sound process starts a side
 
@@ -30,18 +30,25 @@ def decide(shift: Shift, threshold: Threshold, comparisons: int) -> Verdict:
     limit = math.log1p(threshold.fraction)
     size = abs(shift.value)
     if threshold.source == "its own noise" and threshold.fraction > NOISIEST:
-        return Verdict(UNKNOWN, f"too noisy: only changes above {threshold.fraction:.0%} could be told from noise")
+        return Verdict(
+            UNKNOWN, f"too noisy: only changes above {100 * threshold.fraction:.0f} % could be told from noise"
+        )
     if size > limit and size > shift.corrected and shift.apart:
         return Verdict(SLOWER if shift.value > 0 else FASTER)
     if size + shift.own <= limit:
         return Verdict(SAME)
     if size > limit:
         why = "the starts of A and B overlap" if not shift.apart else f"{comparisons} comparisons bring about as much"
-        return Verdict(UNKNOWN, f"a change of {change_of(shift.value):+.1%} may be noise: {why}")
+        return Verdict(UNKNOWN, f"a change of {percent(change_of(shift.value))} may be noise: {why}")
     widest = change_of(size + shift.own)
     return Verdict(
         UNKNOWN, f"too noisy for its threshold of {threshold.fraction:.2g}: it may have changed by {widest:.1%}"
     )
+
+
+def _widest(shift: Shift) -> float:
+    """The end of the interval that is further from no change, with its sign."""
+    return shift.value + math.copysign(shift.own, shift.value)
 
 
 def too_few(a: Evidence, b: Evidence) -> str:

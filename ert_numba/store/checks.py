@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from ert_numba.judge.judgement import VERDICTS, Judgement
 from ert_numba.machine import Ceiling, Knee, MachineModel, ProofPoint
 from ert_numba.records import AxisValue, DeviceInfo, Sample, Sweep
 
@@ -36,6 +37,19 @@ def faults_of_machine(model: MachineModel) -> Iterator[str]:
         yield from _knee(f"knees[{index}] ({knee.level})", knee)
     for index, point in enumerate(model.proof):
         yield from _proof(f"proof[{index}] ({point.precision}, {point.level})", point)
+
+
+def faults_of_judgement(judgement: Judgement) -> Iterator[str]:
+    """One sentence for each fault, naming the benchmark and its field."""
+    for index, row in enumerate(judgement.benchmarks):
+        where = f"benchmarks[{index}] ({row.name})"
+        yield from _one_of(f"{where}: verdict", row.verdict, VERDICTS)
+        for name, side in (("a", row.a), ("b", row.b)):
+            if side is not None:
+                yield from _interval(f"{where}: {name}", "value", side.low, side.value, side.high)
+        if row.low is not None and row.change is not None and row.high is not None:
+            # Ratios less 1: a time cannot fall below nothing.
+            yield from _interval(f"{where}: 1 +", "change", 1 + row.low, 1 + row.change, 1 + row.high)
 
 
 def _sample(where: str, sample: Sample) -> Iterator[str]:

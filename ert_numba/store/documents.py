@@ -1,7 +1,7 @@
 """Save and load the documents that cross files: versioned JSON, checked both ways.
 
 A document is a frozen struct whose first fields are ``schema`` (text) and ``version`` (integer) with today's values as
-defaults. ``register`` makes a type known; this package registers its own two below.
+defaults. ``register`` makes a type known; this package registers its own below.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import msgspec
 
 from ert_numba.errors import ErtError
 from ert_numba.files import read_whole, write_bytes_new
+from ert_numba.judge.judgement import Judgement
 from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep
-from ert_numba.store.checks import faults_of_machine, faults_of_sweep
+from ert_numba.store.checks import faults_of_judgement, faults_of_machine, faults_of_sweep
 from ert_numba.store.migrations import upgrade
 
 _BROKEN = "Take an unbroken copy of the file, or make it again with: {made_by}"
@@ -205,5 +206,13 @@ register(
         label="a machine model",
         made_by="python -m ert_numba fit SWEEP",
         faults=faults_of_machine,
+    )
+)
+register(
+    DocumentType(
+        type=Judgement,
+        label="a judgement of two runs",
+        made_by="python -m ert_numba compare A B -o judgement.json",
+        faults=faults_of_judgement,
     )
 )
