@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from appprof.application import ApplicationModel, Cell
-from appprof.collect_command import command_for
+from appprof.collect_command import command_for, instruction_command
 from appprof.diagnosis import Diagnosis, diagnose
 from appprof.grouping import several, summarise, summary
+from appprof.metrics import BYTE_DEFINITIONS
 from appprof.remarks import Told
 from appprof.roofline import Placed, place, roofs_used
 from appprof.roofs import Roof, RoofBook, make_roofs
@@ -35,7 +36,9 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """``kernels`` and each of ``groups`` are the longest in time first; ``whole`` is everything as one.
 
     ``roofs`` are at the mean clocks of the run; ``used_roofs`` the keys of those that kernels stand under. ``command``
-    collects what is lacking; None where nothing is, or the chip has no counter for it.
+    collects what is lacking; None where nothing is, or the chip has no counter for it. ``instruction_roofs`` are those
+    of the instruction roofline, the issue of instructions first, empty where no instructions were counted;
+    ``instruction_command`` collects what that view lacks.
     """
 
     model: ApplicationModel
@@ -47,6 +50,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     roofs: tuple[Roof, ...]
     used_roofs: tuple[str, ...]
     command: str | None
+    instruction_roofs: tuple[Roof, ...]
+    instruction_command: str | None
     notes: tuple[str, ...]
 
 
@@ -72,6 +77,10 @@ def analyse(model: ApplicationModel, machine: MachineModel | None = None, force:
         roofs=roofs,
         used_roofs=tuple(used),
         command=command_for((gap for cell in model.cells for gap in cell.absent), model.chip.compute_capability),
+        instruction_roofs=_instruction_roofs(book, whole),
+        instruction_command=instruction_command(
+            {event for cell in model.cells for event in cell.events}, model.chip.compute_capability
+        ),
         notes=(*book.notes, *_conditions(model)),
     )
 
@@ -106,6 +115,15 @@ def all_roofs(book: RoofBook, clocks: dict[str, float], placed: Iterable[Placed]
         paths.setdefault((precision, path, False))
     found = [book.bandwidth(name, clocks) for name in drawn]
     found += [book.compute(*path, clocks) for path in paths]
+    return tuple(roof for roof in found if roof is not None)
+
+
+def _instruction_roofs(book: RoofBook, whole: Summary) -> tuple[Roof, ...]:
+    """The peak of the schedulers, then the bandwidth of each level that has a point."""
+    if whole.instructions is None:
+        return ()
+    levels = (row.definition for row in whole.instructions.points if row.definition in BYTE_DEFINITIONS)
+    found = (book.issue(whole.clocks_hz), *(book.bandwidth(name, whole.clocks_hz) for name in levels))
     return tuple(roof for roof in found if roof is not None)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from appprof.counts.ask import ask_for_all
+from appprof.counts.ask import ask_for, ask_for_all, byte_metrics
+from appprof.counts.events import ask_for_events
 from appprof.counts.record import Absent
-from appprof.metrics import Capability
+from appprof.metrics import EVENT_COUNTERS, SOC, TRANSACTIONS, Capability
 
 PROGRAM = ("your_program", "and", "its", "arguments")
 
@@ -31,3 +32,12 @@ def command_for(absent: Iterable[Absent], chip: Capability | None) -> str | None
         return None
     # A time belongs to the run it was taken in: it is collected again with whatever is counted.
     return collect_command(chip, ("gpu__time_duration.sum", *names))
+
+
+def instruction_command(known: Collection[str], chip: Capability | None) -> str | None:
+    """The command that collects an instruction roofline; None where every event of it is ``known`` already."""
+    if {row.event for row in EVENT_COUNTERS} <= set(known):
+        return None
+    levels = [name for name in TRANSACTIONS if not (name == "DRAM" and chip in SOC)]
+    moved = (metric for name in levels for metric in byte_metrics(name, chip))
+    return collect_command(chip, (*ask_for("time", chip), *ask_for_events(), *moved))

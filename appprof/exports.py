@@ -20,13 +20,28 @@ _SCALARS = (
 )  # fmt: skip
 
 
+def _instructions(row: KernelRow) -> dict[str, float]:
+    """What is known of a kernel's instructions, by the name of its column."""
+    work = row.instructions
+    if work is None:
+        return {}
+    found = {
+        "warp_instructions": work.warp, "issue_share": row.shares.get("issue"), "active_lanes": work.active_lanes,
+        "useful_lanes": work.useful_lanes,
+        **{f"instructions_per_transaction_{point.level}": point.intensity for point in work.points},
+    }  # fmt: skip
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def as_csv(result: Result) -> str:
     """SI base units; what is not known is an empty cell. Columns of paths and definitions are those that occur."""
     paths = list(dict.fromkeys(key for row in result.kernels for key in row.flop_by_path))
     definitions = list(dict.fromkeys(key for row in result.kernels for key in row.bytes))
     levels = list(dict.fromkeys(key for row in result.kernels for key in row.intensity))
+    counted = list(dict.fromkeys(name for row in result.kernels for name in _instructions(row)))
     head = [*_SCALARS, *(f"flop_{key}" for key in paths), *(f"bytes_{key}" for key in definitions),
-            *(f"intensity_{key}" for key in levels), *(f"withheld_{key}" for key in definitions), "doubts"]  # fmt: skip
+            *(f"intensity_{key}" for key in levels), *(f"withheld_{key}" for key in definitions), *counted,
+            "doubts"]  # fmt: skip
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(head)
@@ -36,6 +51,7 @@ def as_csv(result: Result) -> str:
         cells += [row.bytes.get(key) for key in definitions]
         cells += [row.intensity.get(key) for key in levels]
         cells += [row.withheld.get(key) for key in definitions]
+        cells += [_instructions(row).get(name) for name in counted]
         writer.writerow([_cell(cell) for cell in (*cells, "; ".join(row.doubts))])
     return file.getvalue()
 

@@ -9,6 +9,7 @@ import msgspec
 from appprof.analysis import Analysis, Coverage
 from appprof.application import Evidence
 from appprof.diagnosis import Diagnosis
+from appprof.instructions import Instructions
 from appprof.roofline import NO_FLOOR
 from appprof.roofs import Roof
 from appprof.summary import Summary
@@ -19,7 +20,7 @@ class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
 
     ``bytes`` are by definition; ``withheld`` those that must not be drawn, with the reason. ``intensity`` is by level,
     of the definition in ``drawn``. ``roof_share`` is at the clock of the run, ``roof_share_at_maximum`` at the clock
-    of the roof's own measurement or the device's highest.
+    of the roof's own measurement or the device's highest. ``instructions`` is None where none were counted.
     """
 
     rank: int
@@ -54,6 +55,7 @@ class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
     doubts: tuple[str, ...]
     sentences: tuple[str, ...]
     absent: dict[str, str]
+    instructions: Instructions | None
     sm_clock_hz: float | None
     ranges: tuple[str, ...]
 
@@ -94,6 +96,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     roofs: tuple[Roof, ...]
     evidence: tuple[Evidence, ...]
     command: str | None
+    instruction_roofs: tuple[Roof, ...]
+    instruction_command: str | None
 
 
 def make_result(analysis: Analysis) -> Result:
@@ -115,6 +119,8 @@ def make_result(analysis: Analysis) -> Result:
         roofs=analysis.roofs,
         evidence=analysis.model.evidence,
         command=analysis.command,
+        instruction_roofs=analysis.instruction_roofs,
+        instruction_command=analysis.instruction_command,
     )
 
 
@@ -164,6 +170,7 @@ def _kernel_row(rank: int, found: Diagnosis, total: float) -> KernelRow:
         confidence=found.confidence,
         doubts=found.doubts,
         sentences=found.sentences,
+        instructions=row.instructions,
         absent={gap.what: gap.reason for gap in row.absent},
         sm_clock_hz=row.clocks_hz.get("sm"),
         ranges=row.ranges,

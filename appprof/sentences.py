@@ -8,7 +8,7 @@ from appprof.remarks import Told, remarks
 from appprof.roofline import BANDWIDTH, COMPUTE, IMPOSSIBLE, LAUNCH, TENSOR
 from appprof.roofs import ISSUE, SOURCE_WORDS
 from appprof.summary import Resource, Summary, lacking
-from appprof.words import path_words, resource_words
+from appprof.words import many, path_words, resource_words
 from ert_numba.units import si
 
 __all__ = ["Told", "sentences"]
@@ -70,7 +70,7 @@ def _not_alone(nearest: Resource) -> str:
 
 def _issue(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     return (
-        f"{short} is {_held(nearest)} the issue of instructions: {si(nearest.amount, 'warp instructions')} in "
+        f"{short} is {_held(nearest)} the issue of instructions: {many(nearest.amount, 'warp instructions')} in "
         f"{si(nearest.seconds, 's')} keep its schedulers busy in {nearest.share:.0%} of their cycles, and no roof of "
         "FLOP or bytes is near. Fewer instructions would help: wider loads, less address arithmetic, unrolled loops."
     )

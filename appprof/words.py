@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
+from ert_numba.units import si
 
 LEVEL_WORDS = {
     "SHARED": "shared memory", "L1": "L1", "L2": "L2", "DRAM": "device memory", "HOST": "the host link",
@@ -46,6 +47,11 @@ def resource_words(key: str) -> str:
     if key in LEVEL_WORDS:
         return f"the bandwidth of {LEVEL_WORDS[key]}"
     return f"{path_words(key)} arithmetic"
+
+
+def many(value: float, things: str) -> str:
+    """``2.57 G warp instructions``: a number of things whose name takes no prefix."""
+    return f"{si(value, '').strip()} {things}"
 
 
 def one_line(text: str) -> str:

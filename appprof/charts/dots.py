@@ -10,7 +10,7 @@ from appprof.analysis import Analysis
 from appprof.diagnosis import Diagnosis
 from appprof.phrases import percent
 from appprof.summary import Point, Summary
-from appprof.words import LEVEL_LABELS, LEVEL_WORDS, resource_words
+from appprof.words import LEVEL_LABELS, resource_words
 from ert_numba.units import si
 
 # Kernels with dots of their own; a picture with more tells no more.
@@ -64,7 +64,7 @@ def _dot(
             "level": f"{LEVEL_LABELS[point.level]} ({point.definition}): {si(point.bytes, 'B')}",
             "intensity": f"{point.intensity:.4g} FLOP/byte",
             "performance": si(point.rate, "FLOP/s"),
-            f"of {LEVEL_WORDS[point.level]}": share or "no roof of this quantity",
+            "of its slope": share or "no roof of these bytes",
             "time": f"{si(summary.seconds or 0.0, 's')}, {percent((summary.seconds or 0.0) / total)} of all, "
                     f"{summary.launches} launches",
             "bound": bound + (f", {percent(row.share)} of its roof" if row.share is not None else ""),

@@ -4,7 +4,7 @@
   const rows = body ? [...body.rows] : [];
   const by = (id) => document.getElementById(id);
   const levels = [...document.querySelectorAll("[data-level]")];
-  let view = null;
+  const views = new Map();
 
   const matches = (row) => {
     const needle = by("search").value.trim().toLowerCase();
@@ -22,9 +22,11 @@
     });
     const all = shown.length === rows.length;
     by("count").value = all ? "" : `${shown.length} of ${rows.length} kernels`;
-    view?.signal("shown", all ? null : shown.map((row) => row.dataset.id))
-      .signal("levels", levels.filter((box) => box.checked).map((box) => box.dataset.level))
-      .runAsync();
+    for (const [name, view] of views) {
+      view.signal("shown", all ? null : shown.map((row) => row.dataset.id));
+      if (name === "roofline") view.signal("levels", levels.filter((box) => box.checked).map((box) => box.dataset.level));
+      view.runAsync();
+    }
   };
 
   const point = (id) => {
@@ -59,9 +61,9 @@
       button.addEventListener("click", () => sort(button.closest("th")));
   }
   document.addEventListener("chart", ({detail}) => {
-    if (detail.name !== "roofline") return;
-    view = detail.view;
-    view.addEventListener("click", (event, item) => item?.datum?.id && point(item.datum.id));
-    if (rows.length) apply();
+    if (detail.name !== "roofline" && detail.name !== "instructions") return;
+    views.set(detail.name, detail.view);
+    detail.view.addEventListener("click", (event, item) => item?.datum?.id && point(item.datum.id));
+    if (rows.length && by("search")) apply();
   });
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 from altair.utils.schemapi import debug_mode
 
 from appprof.analysis import Analysis
+from appprof.charts.instruction_section import how_to_count, instructions
 from appprof.charts.kernel_table import kernel_table
 from appprof.charts.roofline_chart import roofline_chart
 from appprof.charts.sections import coverage, evidence, groups, provenance, roofs, unplaced
@@ -46,8 +47,8 @@ def profile_page(analysis: Analysis) -> str:
 def _page(analysis: Analysis, result: Result, charts: Charts) -> str:
     parts = [
         _header(analysis, result), *_doubts(analysis, result), _roofline(analysis, result, charts), _first(result),
-        _shares(analysis, charts), _kernels(result), unplaced(result),
-        coverage(result), groups(result), roofs(result), evidence(result), provenance(analysis),
+        _shares(analysis, charts), _kernels(result), unplaced(result), instructions(analysis, result, charts),
+        coverage(result), how_to_count(result), groups(result), roofs(result), evidence(result), provenance(analysis),
     ]  # fmt: skip
     title = f"{one_line(analysis.model.chip.label)}: hierarchical roofline"
     return document(title, f"<main>{''.join(parts)}</main>", charts, _asset("page.js"), _asset("page.css"))
@@ -75,15 +76,20 @@ def _header(analysis: Analysis, result: Result) -> str:
 
 def _facts(analysis: Analysis, result: Result) -> Iterator[tuple[str, str, str]]:
     yield "Kernel time", si(result.kernel_seconds, "s"), f"{result.launches} launches of {len(result.kernels)} kernels"
-    rate = analysis.whole.rate
-    if rate is not None:
+    rate, work = analysis.whole.rate, analysis.whole.instructions
+    if rate == 0 and work is not None:
+        yield "Warp instructions", f"{si(work.rate, '').strip()}/s", "and no FLOP"
+    elif rate is not None:
         yield "Performance", si(rate, "FLOP/s"), "over the launches whose FLOP are known"
     gains = [row.gives_back_seconds or 0.0 for row in result.kernels if row.verdict in ("compute", "bandwidth")]
     if gains and result.kernel_seconds:
-        yield "At the roofs", f"−{percent(sum(gains) / result.kernel_seconds)}", "of the time, at most"
+        gain = f"up to {percent(sum(gains) / result.kernel_seconds)}"
+        yield "Possible gain", gain, "of the kernel time, if each kernel reached its roof"
     bounds: dict[str, float] = {}
     for row in result.kernels:
-        key = resource_words(row.bound) if row.bound and row.verdict in ("compute", "bandwidth") else row.verdict
+        key = (
+            resource_words(row.bound) if row.bound and row.verdict in ("compute", "bandwidth", "issue") else row.verdict
+        )
         bounds[key] = bounds.get(key, 0.0) + (row.time_share or 0.0)
     if any(bounds.values()):
         name, share = max(bounds.items(), key=lambda item: item[1])
@@ -96,7 +102,8 @@ def _facts(analysis: Analysis, result: Result) -> Iterator[tuple[str, str, str]]
 
 def _short(name: str) -> str:
     words = {"the tensor cores": "tensor", "excess": "above roofs", "the bandwidth of device memory": "DRAM",
-             "the bandwidth of L2": "L2", "the bandwidth of L1": "L1"}  # fmt: skip
+             "the bandwidth of L2": "L2", "the bandwidth of L1": "L1",
+             "the issue of instructions": "issue"}  # fmt: skip
     return words.get(name, name.removesuffix(" arithmetic"))
 
 
@@ -201,7 +208,7 @@ def _shares(analysis: Analysis, charts: Charts) -> str:
     caption = (
         "One line a kernel, longest in time first: how much of each roof it reaches, which is how much of its time "
         "that resource alone needs. Grey: up to the nearest roof; what lies between it and 100 % could be given back. "
-        f"{_legend(drawn)}, + arithmetic, ○ launching.{words}"
+        f"{_legend(drawn)}, + arithmetic, − issue of instructions, ○ launching.{words}"
     )
     alternative = "Share of each roof that each kernel reaches; the table of kernels has the figures."
     return f"<h2>How near the roofs</h2>{figure('shares', alternative, caption)}"

@@ -15,11 +15,11 @@ from ert_numba.charts.slope_labels import slope_labels
 
 def plane_axes(plane: Frame, y_field: str = "y") -> tuple[alt.X, alt.Y]:
     """Both axes of a roofline, for the fields ``x`` and ``y_field``; name them whole in every layer."""
-    x = alt.Axis(title="Arithmetic intensity (FLOP/byte)", values=theme.decades(plane.x), format="~g")
+    x = alt.Axis(title=plane.axes.x, values=theme.decades(plane.x), format="~g")
     if plane.size.narrow:
-        y = theme.rate_axis("FLOP/s (integers: OP/s)", "", theme.decades(plane.y), upright=-12)
+        y = theme.rate_axis(plane.axes.y_narrow, "", theme.decades(plane.y), upright=-12)
     else:
-        y = theme.rate_axis("Performance (integer formats: OP/s)", "FLOP/s", theme.decades(plane.y))
+        y = theme.rate_axis(plane.axes.y, plane.axes.unit, theme.decades(plane.y))
     return (
         alt.X("x:Q", scale=theme.log_scale(plane.x), axis=x),
         alt.Y(f"{y_field}:Q", scale=theme.log_scale(plane.y), axis=y),

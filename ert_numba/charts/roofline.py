@@ -50,12 +50,29 @@ WIDE = Size(width=800, height=500, labels=16)
 NARROW = Size(width=310, height=400, narrow=True, labels=8, font=FONT_SIZE - 2)
 
 
+class Axes(msgspec.Struct, frozen=True, kw_only=True):
+    """The words of a plane: of both axes, of the vertical one in a narrow picture, and the units of roofs."""
+
+    x: str = "Arithmetic intensity (FLOP/byte)"
+    y: str = "Performance (integer formats: OP/s)"
+    y_narrow: str = "FLOP/s (integers: OP/s)"
+    unit: str = "FLOP/s"
+    slope_unit: str = "B/s"
+
+
+FLOP_AXES = Axes()
+
+
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
-    """The plane: FLOP/byte against FLOP/s, both logarithmic, mapped to pixels from the top left corner."""
+    """The plane: FLOP/byte against FLOP/s, both logarithmic, mapped to pixels from the top left corner.
+
+    ``axes`` name another pair of quantities of the same kind: something done against it for each thing moved.
+    """
 
     x: tuple[float, float]
     y: tuple[float, float]
     size: Size
+    axes: Axes = FLOP_AXES
 
     def right(self, x: float) -> float:
         low, high = self.x
@@ -74,7 +91,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         return high * math.pow(low / high, down / self.size.height)
 
     def text(self, roof: Roof) -> str:
-        return f"{roof.short} {si(roof.value, 'B/s')}" if self.size.narrow else roof.label
+        return f"{roof.short} {si(roof.value, self.axes.slope_unit)}" if self.size.narrow else roof.label
 
     @property
     def slope(self) -> float:
@@ -83,7 +100,13 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         return math.atan2(self.size.height / math.log(self.y[1] / self.y[0]), one)
 
 
-def frame(roofs: Sequence[Roof], points: Iterable[tuple[float, float]], size: Size, ignored: frozenset[str]) -> Frame:
+def frame(
+    roofs: Sequence[Roof],
+    points: Iterable[tuple[float, float]],
+    size: Size,
+    ignored: frozenset[str],
+    axes: Axes = FLOP_AXES,
+) -> Frame:
     """A frame that shows every ridge and every point; the slopes named in ``ignored`` may run out of it."""
     slopes = [roof.value for roof in roofs if not roof.flat and roof.key not in ignored]
     slopes = slopes or [roof.value for roof in roofs if not roof.flat]
@@ -94,7 +117,7 @@ def frame(roofs: Sequence[Roof], points: Iterable[tuple[float, float]], size: Si
     floor = min(slopes) * x[0] if slopes else min(flats) / 100
     tops = flats or [rate * x[1] for rate in slopes]
     y = log_domain([floor, *tops, *(dot[1] for dot in dots)], "roofs", below=1.3, above=1.8)
-    return Frame(x=x, y=y, size=size)
+    return Frame(x=x, y=y, size=size, axes=axes)
 
 
 def segment(roof: Roof, roofs: Sequence[Roof], plane: Frame, value: float | None = None) -> tuple[float, float] | None:
