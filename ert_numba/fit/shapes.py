@@ -71,12 +71,13 @@ class Shape(msgspec.Struct, frozen=True):
     sizes_inside: int = 0
 
 
-# A cliff is smeared by slices and sets of unequal load: capacities scattered (log-normally) about their median.
+# A cliff is smeared by slices of unequal load, and in caches indexed by physical address by pages that fall on sets at
+# random: a set's load then scatters by 1/sqrt(ways), 0.25 to 0.35. Log-normal about the median.
 SHAPES: tuple[Shape, ...] = (
     Shape("cliff", miss_cliff, 1.0, 1.0, sharp=True),
     Shape("cyclic", miss_cyclic, 1.026, 1.386),
     Shape("random", miss_random, 1.053, 2.0),
     Shape("gradual", miss_gradual, 1.013, 1.152, price=4.0, sizes_inside=3),
     Shape("smeared", _smeared(0.10), 0.848, 1.0),
-    Shape("smeared", _smeared(0.25), 0.663, 1.0, price=6.0),
+    Shape("smeared", _smeared(0.30), 0.611, 1.0, price=3.0),
 )
