@@ -21,16 +21,29 @@ from ert_numba.records import AxisValue, DeviceInfo, Work
 from ert_numba.starts import Benchmarked
 from ert_numba.units import si
 
-# Of a visit: rounds until both the time and the least number are reached, or the most. A CPU's are short and many and
-# spread over the whole start: neighbours and the sharing of a core come in phases of seconds, which one moment's rounds
-# cannot tell from the machine (in one start of six, all of L1 at half its rate). A GPU of one's own repeats within
-# tenths of a per cent.
-VISIT_SECONDS = {"gpu": 0.25, "cpu": 0.04}
-VISIT_ROUNDS = {"gpu": (6, 24), "cpu": (4, 24)}
-PASSES = {"gpu": 1, "cpu": 8}
-# No new pass over the suite begins after this; the first one is always whole.
-SUITE_SECONDS = 14.0
+SUITE_SECONDS = 14.0  # no new pass over the suite that would end after this; the first one is always whole
 DEAR_SECONDS = 0.5  # what takes this long to make ready (a ring laid through device memory) is visited once, for longer
+
+
+class Pace(msgspec.Struct, frozen=True, kw_only=True):
+    """How a kind of device is measured: ``passes`` over the suite, and of each visit rounds until its ``seconds`` and
+    the ``least`` number are reached, or the ``most``; ``rest_seconds`` before the rounds of a compute kernel."""
+
+    passes: int
+    seconds: float
+    least: int
+    most: int
+    rest_seconds: float = 0.0
+
+
+PACES = {
+    # Many short rounds over the whole start: neighbours and the sharing of a core come in phases of seconds, which one
+    # moment's rounds cannot tell from the machine (in one start of six, all of L1 stood at half its rate).
+    "cpu": Pace(passes=8, seconds=0.04, least=4, most=24),
+    # A GPU repeats within hundredths of a per cent until its power cap acts: on an H200 after some 35 ms of Tensor Core
+    # work, at another moment in every start. So bursts are shorter than that, and begin rested.
+    "gpu": Pace(passes=1, seconds=0.06, least=4, most=8, rest_seconds=0.04),
+}
 
 
 @dataclass
@@ -58,27 +71,28 @@ Listener = Callable[[str, int, int], None]
 """Called before each visit with the benchmark's key, how many visits are done, and of how many."""
 
 
-def measure(chosen: Iterable[Chosen], timer: Timer, kind: str, listener: Listener) -> dict[str, Gathered]:
+def measure(chosen: Iterable[Chosen], timer: Timer, pace: Pace, listener: Listener) -> dict[str, Gathered]:
     """Visit every benchmark in turn, some times over; one that goes wrong leaves the others alone."""
     found = {row.key: Gathered(row) for row in chosen}
     began, done = time.monotonic(), 0
-    for turn in range(PASSES[kind]):
-        active = [row for row in found.values() if not row.finished]
-        for row in active:
-            listener(row.chosen.key, done, len(found) * PASSES[kind])
-            _visit(row, timer, kind)
+    for turn in range(1, pace.passes + 1):
+        for row in [row for row in found.values() if not row.finished]:
+            listener(row.chosen.key, done, len(found) * pace.passes)
+            _visit(row, timer, pace)
             done += 1
-        if time.monotonic() - began > SUITE_SECONDS * (turn + 1) / (turn + 2):
-            break  # the next pass would end too late
+        if (time.monotonic() - began) * (turn + 1) / turn > SUITE_SECONDS:
+            break
     return found
 
 
-def _visit(row: Gathered, timer: Timer, kind: str) -> None:
+def _visit(row: Gathered, timer: Timer, pace: Pace) -> None:
     began, steal = time.monotonic(), timer.steal_seconds()
     try:
         bench = timer.open(row.chosen.spec, row.chosen.point, row.repetitions)
         row.dear = time.monotonic() - began > DEAR_SECONDS
-        row.timings += _rounds(bench, kind, PASSES[kind] if row.dear else 1)
+        if row.chosen.spec.kind == "compute" and not row.chosen.key.endswith(".sustained"):
+            time.sleep(pace.rest_seconds)
+        row.timings += _rounds(bench, pace, pace.passes if row.dear else 1)
     except CompiledCodeMismatch as mismatch:
         row.refusal = f"the compiled code is not the declared one: {mismatch}"
     except ErtError as error:
@@ -93,12 +107,11 @@ def _visit(row: Gathered, timer: Timer, kind: str) -> None:
         row.steal_seconds += timer.steal_seconds() - steal
 
 
-def _rounds(bench: Bench, kind: str, visits: int) -> list[Timing]:
+def _rounds(bench: Bench, pace: Pace, visits: int) -> list[Timing]:
     bench.once()  # warm, and not counted
-    least, most = VISIT_ROUNDS[kind]
-    until = time.monotonic() + visits * VISIT_SECONDS[kind]
+    until = time.monotonic() + visits * pace.seconds
     timings: list[Timing] = []
-    while len(timings) < visits * least or (len(timings) < visits * most and time.monotonic() < until):
+    while len(timings) < visits * pace.least or (len(timings) < visits * pace.most and time.monotonic() < until):
         timings.append(bench.once())
     return timings
 

@@ -7,7 +7,7 @@ from importlib import metadata
 
 from ert_numba.backends import Backend, choose
 from ert_numba.benchmarks.choice import choose_points
-from ert_numba.benchmarks.measuring import Gathered, Listener, measure
+from ert_numba.benchmarks.measuring import PACES, Gathered, Listener, measure
 from ert_numba.errors import ErtError
 from ert_numba.kernels.spec import Request
 from ert_numba.measure.timers import Timer
@@ -49,7 +49,7 @@ class Suite:
         if self._gathered is None:
             self.timer = self.backend.open_timer(self.request)
             chosen = [self.benchmarks[key] for key in keys]
-            self._gathered = measure(chosen, self.timer, self.device.kind, listener)
+            self._gathered = measure(chosen, self.timer, PACES[self.device.kind], listener)
         return self._gathered
 
     def close(self) -> None:

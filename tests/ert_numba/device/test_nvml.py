@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,6 +43,16 @@ def test_conditions() -> None:
         None,
     )
     assert nvml.conditions() == {"power_watts": 698.5, "temperature_celsius": 61, "throttle": "power cap"}
+
+
+def field(status: int, milliwatts: int) -> SimpleNamespace:
+    return SimpleNamespace(nvmlReturn=status, value=SimpleNamespace(uiVal=milliwatts))
+
+
+@pytest.mark.parametrize(("status", "watts"), [(0, 709.0), (3, 247.3)])
+def test_power_of_this_moment_where_the_driver_tells_it(status: int, watts: float) -> None:
+    library = FakeLibrary(nvmlDeviceGetPowerUsage=247_300, nvmlDeviceGetFieldValues=[field(status, 709_000)])
+    assert Nvml(library, None).conditions() == {"power_watts": watts}
 
 
 def test_the_old_name_of_the_reasons_is_asked_too() -> None:
