@@ -54,9 +54,39 @@ def sweep(
     ``measure.sweep.Progress``. Ctrl-C ends the measuring, and so does the loss of the device; what was measured is
     saved, marked partial. Raises ErtError.
     """
+    from ert_numba.charts.vega import prepare_vega
+    from ert_numba.files import check_writable
+
+    if results is not None:
+        check_writable(Path(results))
+    done, stopped = measured(
+        request,
+        backend=backend,
+        device=device,
+        budget_seconds=budget_seconds,
+        resume=resume,
+        full_provenance=full_provenance,
+        listener=listener,
+    )
+    if results is None:
+        return Run(done, fit(done), None, {}, stopped)
+    prepare_vega()  # beside the fit; before, it would have disturbed the measuring
+    return replace(save(done, Path(results)), stopped=stopped)
+
+
+def measured(
+    request: Request | None = None,
+    *,
+    backend: str = "auto",
+    device: int = 0,
+    budget_seconds: float | None = None,
+    resume: Path | str | None = None,
+    full_provenance: bool = False,
+    listener: Callable[[Any], None] | None = None,
+) -> tuple[Sweep, KeyboardInterrupt | DeviceLost | None]:
+    """As :func:`sweep`, without the rest: the samples, and what ended the measuring early. Raises ErtError."""
     started = time.monotonic()
     from ert_numba.backends import choose
-    from ert_numba.files import check_writable
     from ert_numba.request import checked, from_settings
 
     before = load_sweep(resume) if resume is not None else None
@@ -65,8 +95,6 @@ def sweep(
         backend = {"gpu": "cuda"}.get(before.device.kind, before.device.kind)
         budget_seconds = budget if budget_seconds is None else budget_seconds
     request = request or Request()
-    if results is not None:
-        check_writable(Path(results))
     chosen, refusals = choose(backend, device)
     # A GPU that is there and was not measured must not go unsaid.
     better = tuple(Skipped(what=row.backend, reason=row.reason) for row in refusals)
@@ -74,13 +102,7 @@ def sweep(
     if budget_seconds is None:
         budget_seconds = chosen.budgets[request.quick]
     checked(request, budget_seconds, chosen.device)
-    done, stopped = _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
-    if results is None:
-        return Run(done, fit(done), None, {}, stopped)
-    from ert_numba.charts.vega import prepare_vega
-
-    prepare_vega()  # beside the fit; before, it would have disturbed the measuring
-    return replace(save(done, Path(results)), stopped=stopped)
+    return _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
 
 
 def _measure(

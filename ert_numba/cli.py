@@ -19,6 +19,7 @@ from ert_numba.terminal import INTERRUPTED, application, command_of, note, print
 if TYPE_CHECKING:
     from ert_numba.api import Run
     from ert_numba.judge.models import Comparison
+    from ert_numba.kernels.spec import Request
 
 app = application("Measure what a machine can do: its hierarchical roofline, with intervals.")
 command = command_of(app)
@@ -45,6 +46,7 @@ class ProvenanceName(StrEnum):
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Backend = Annotated[BackendName, typer.Option(help="What to measure; auto takes a GPU where it can.")]
 Device = Annotated[int, typer.Option(help="Which GPU, as CUDA counts them.", min=0)]
+DeviceOrAll = Annotated[str, typer.Option(help="Which GPU, as CUDA counts them; all measures each, and all at once.")]
 
 
 @command
@@ -63,7 +65,7 @@ def sweep(
     ),
     resume: Annotated[Path | None, typer.Option(help="Go on with this interrupted sweep.json.")] = None,
     backend: Backend = BackendName.AUTO,
-    device: Device = 0,
+    device: DeviceOrAll = "0",
     provenance: Annotated[
         ProvenanceName, typer.Option(help="full adds host name, user and command line to the files.")
     ] = ProvenanceName.MINIMAL,
@@ -87,11 +89,16 @@ def sweep(
         raise ErtError(
             f"to go on with {resume}", "a request beside it", "Leave the other options out: a sweep goes on as it began"
         )
+    if device == "all":
+        if resume is not None or backend is BackendName.CPU:
+            raise typer.BadParameter("all goes with neither --resume nor --backend cpu", param_hint="--device")
+        _sweep_every_gpu(request, budget, results, provenance is ProvenanceName.FULL, as_json)
+        return
     with progress_listener() as listener:
         run = api.sweep(
             None if resume else request,
             backend=backend.value,
-            device=device,
+            device=_ordinal(device),
             budget_seconds=parse_duration(budget) if budget else None,
             results=results,
             resume=resume,
@@ -105,6 +112,42 @@ def sweep(
         raise run.stopped
 
 
+def _ordinal(text: str) -> int:
+    if not text.isdecimal():
+        raise typer.BadParameter(f"{text!r} is no number from 0 and not all", param_hint="--device")
+    return int(text)
+
+
+def _sweep_every_gpu(request: Request, budget: str, results: Path, full_provenance: bool, as_json: bool) -> None:
+    """A run for each GPU; an error of one is told when all are done."""
+    from ert_numba.every_gpu.sweep import sweep_every_gpu
+    from ert_numba.units import parse_duration
+
+    with progress_listener() as listener:
+        found = sweep_every_gpu(
+            request,
+            budget_seconds=parse_duration(budget) if budget else None,
+            results=results,
+            full_provenance=full_provenance,
+            listener=listener,
+        )
+    runs = [row.run for row in found if row.run is not None]
+    if as_json:
+        print_json(*(run.model for run in runs))
+    for row in found:
+        if row.run is not None:
+            note(f"GPU {row.ordinal}: {row.run.model.device.name}")
+            tell(row.run) if as_json else report(row.run, as_json)
+        if row.beside is not None:
+            note(f"GPU {row.ordinal}: no figures beside the others: {row.beside}")
+    if any(isinstance(run.stopped, KeyboardInterrupt) for run in runs):
+        raise typer.Exit(INTERRUPTED)
+    failed = [(row.ordinal, error) for row in found if (error := row.failure or (row.run and row.run.stopped))]
+    if failed:
+        text = "; ".join(f"GPU {ordinal}: {error}" for ordinal, error in failed)
+        raise ErtError(f"every GPU of {len(found)}", text, "The others are saved")
+
+
 def report(run: Run, as_json: bool) -> None:
     """A finished run: its tables or its document, then where the files are."""
     from ert_numba.tables import machine_tables
@@ -113,6 +156,11 @@ def report(run: Run, as_json: bool) -> None:
         print_json(run.model)
     else:
         show_tables(iter(machine_tables(run.model)))
+    tell(run)
+
+
+def tell(run: Run) -> None:
+    """The notes of a finished run, and where its files are."""
     for text in run.model.notes:
         note(f"Note: {text}")
     if run.sweep.partial:

@@ -17,9 +17,16 @@ class Ceiling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     at the upper end of the clock beside the samples. ``impossible``: ``low`` lies above ``limit``: kept for the
     record, never a roof. ``verified`` is False for a value that this project did not measure (an import).
 
-    Compute keys read ``fp64.vector.fma``, ``fp16.tensor.wgmma`` (precision.unit.path); bandwidth keys
-    ``L1.read``, ``DRAM.triad_nt`` (level.access), then an optional variant (``L2.read.shared``) and scope
-    (``@core``, ``@socket``; all cores where nothing is said); latency keys ``L1.latency``.
+    Compute keys read ``fp64.vector.fma`` (precision.unit.path); bandwidth keys ``L1.read``, ``DRAM.triad_nt``
+    (level.access), then an optional variant; latency keys ``L1.latency``; overheads ``launch.stream``. A scope may
+    follow: ``@core``, ``@socket`` (all cores where nothing is said), ``@neighbours`` (every GPU of the host is at it).
+
+    A GPU's paths: ``vector.fma``, ``vector.add``, ``tensor.mma.sync``, ``tensor.wgmma`` (with ``.acc16``: FP16
+    accumulators), ``tensor.cublas``, ``vector.cublas``; then ``.sparse`` for 2:4 sparsity, ``.sustained`` for random
+    data under load for long. Its levels: ``SHARED``, ``L1``, ``L2`` (``L2.read.private``: every line read by one SM;
+    ``L2.read.shared``: by all), ``DRAM`` (also ``strided`` and ``random``: 8 bytes of each sector), ``HOST`` (accesses
+    in ``catalog.memory_levels``). Its overheads: ``launch.stream`` (the next launch), ``launch.round_trip`` (launch and
+    wait), ``launch.graph`` (a node of a CUDA graph).
     """
 
     key: str
@@ -34,7 +41,7 @@ class Ceiling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     level: str | None = None
     access: str | None = None  # "read", "write", "write_nt", "copy", "triad", "triad_nt", "update", "strided", "random"
     variant: str | None = None  # "private", "shared" (who reads a line), "sustained" ...
-    scope: str = "all"  # "core" | "socket" | "all"
+    scope: str = "all"  # "core" | "socket" | "all" | "neighbours"
     traffic_ratio: float = 1.0
     clock_hz: tuple[float, float] | None = None  # lowest and highest clock beside the samples used
     limit: float | None = None

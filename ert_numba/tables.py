@@ -88,7 +88,8 @@ def ceiling_name(row: Ceiling, device: DeviceInfo) -> str:
 
 def scope_name(scope: str) -> str:
     """What a name gains where the figure is not that of the whole device."""
-    return {"all": "", "core": ", one core", "socket": ", one socket"}.get(scope, f", {showable(scope)}")
+    known = {"all": "", "core": ", one core", "socket": ", one socket", "neighbours": ", beside others"}
+    return known.get(scope, f", {showable(scope)}")
 
 
 def _flags(row: Ceiling) -> Text:

@@ -65,8 +65,9 @@ def show_tables(tables: Iterable[Any]) -> None:
         console.print()
 
 
-def print_json(document: msgspec.Struct) -> None:
-    """A stored document to stdout, as its file would hold it."""
+def print_json(*documents: msgspec.Struct) -> None:
+    """A stored document to stdout, as its file would hold it; several one after the other, as ``jq -s`` reads them."""
     from ert_numba.store.documents import encode
 
-    sys.stdout.write(encode(document).decode())
+    for document in documents:
+        sys.stdout.write(encode(document).decode())

@@ -9,7 +9,7 @@ from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.units import si
 
 _PRECISIONS = tuple(row.key for row in PRECISIONS)
-_SCOPES = {"core": "one core", "socket": "one socket"}
+_SCOPES = {"core": "one core", "socket": "one socket", "neighbours": "beside other GPUs at work"}
 
 
 def ceiling_words(row: Ceiling, device_kind: str) -> str:

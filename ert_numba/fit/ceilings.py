@@ -13,6 +13,7 @@ from ert_numba.fit.naming import AGREEMENT
 from ert_numba.fit.neighbours import with_neighbours
 from ert_numba.fit.proof import prove, refuted
 from ert_numba.fit.roofs import roof
+from ert_numba.fit.together import beside_alone
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Sweep
 from ert_numba.units import capacity, si
@@ -36,6 +37,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
     for row in (row for reading in curves for row in reading.ceilings):
         ceilings.setdefault(row.key, row)
     ceilings, neighbours = with_neighbours(ceilings) if sweep.device.kind == "cpu" else (ceilings, ())
+    ceilings, beside = beside_alone(ceilings)
     knees = tuple(knee for reading in curves for knee in reading.knees)
     proof, skipped = [], [*sweep.skipped, *wrong]
     for key, parts in series.items():
@@ -54,6 +56,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
         notes=(
             *_part(sweep),
             *neighbours,
+            *beside,
             *refuted(proof, ceilings),
             *_doubts(ceilings),
             *(note for one in curves for note in one.notes),

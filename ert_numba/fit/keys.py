@@ -7,7 +7,7 @@ import msgspec
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.errors import ErtError
 
-SCOPES = ("core", "socket", "all")
+SCOPES = ("core", "socket", "all", "neighbours")
 
 
 class CeilingKey(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,9 +15,11 @@ from ert_numba.records import DeviceInfo, Point
 BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 16.5, 8.0
 
 
+RULE = Settled(tolerance=0.01, agreeing=3, least=5, most=40)
+
+
 def gpu_plan(budget_seconds: float) -> Plan:
     """A GPU of one's own repeats within some tenths of a per cent: few repeats settle a point."""
-    rule = Settled(tolerance=0.01, agreeing=3, least=5, most=40)
     return Plan(
         budget_seconds=budget_seconds,
         visit_seconds=1.5,  # never the bound: six calls, of a sustained figure too
@@ -26,14 +28,19 @@ def gpu_plan(budget_seconds: float) -> Plan:
         least_visits=1,
         costly_seconds=0.3,
         dear_seconds=2.0,
-        rule=rule,
+        rule=RULE,
         refine_points=8,
     )
 
 
 def open_gpu(device: DeviceInfo, ordinal: int, request: Request) -> CudaTimer:
     """The GPU's timer, with every kernel of the request compiled (the first time on a machine: some seconds)."""
+    compile_all(device, request)
+    return CudaTimer(device, ordinal)
+
+
+def compile_all(device: DeviceInfo, request: Request) -> None:
+    """Every kernel of the request into the kernel cache; touches no device."""
     offered = (item for spec in CUDA_KERNELS for item in spec.points(device, request))
     points = [item for item in offered if isinstance(item, Point)]
     prebuild(recipes(points, device), capability(device), cache_folder())
-    return CudaTimer(device, ordinal)

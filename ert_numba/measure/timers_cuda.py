@@ -81,9 +81,9 @@ class CudaBench:
 class CudaTimer:
     """One GPU made ready: its context, the clock probe, NVML if there is one. Points stay open while memory lasts."""
 
-    def __init__(self, device: DeviceInfo, ordinal: int) -> None:
+    def __init__(self, device: DeviceInfo, ordinal: int, call_seconds: float = CALL_SECONDS) -> None:
         use_device(ordinal)
-        self.device = device
+        self.device, self.call_seconds = device, call_seconds
         self.probe = ClockProbe(device)
         self.nvml = open_nvml(device_uuid(ordinal))
         self._open: OrderedDict[str, CudaBench] = OrderedDict()
@@ -146,10 +146,9 @@ class CudaTimer:
         bench.code = program.code
         return bench
 
-    @staticmethod
-    def _repetitions(bench: CudaBench, point: Point) -> int:
+    def _repetitions(self, bench: CudaBench, point: Point) -> int:
         """Repetitions that make one call last as long as the point's kind asks."""
-        wanted = SUSTAINED_CALL_SECONDS if _sustained(point) else CALL_SECONDS
+        wanted = SUSTAINED_CALL_SECONDS if _sustained(point) else self.call_seconds
         if point.ceiling.endswith(".latency") and not point.ceiling.startswith("curve."):
             wanted = LATENCY_CALL_SECONDS
         count = 1
