@@ -24,8 +24,12 @@ from ert_numba.records import DeviceInfo, Point, Skipped, Work
 
 BYTES_PER_ELEMENT = 16  # one FP64 word read and written
 INTENSITIES = tuple(2.0**power for power in range(-4, 7))  # 1/16 to 64 FLOP/byte
-# On device memory a call takes long: every second octave, to well past the ridge, shows the roofs as well.
-SLOW_INTENSITIES = INTENSITIES[:-2:2]
+# On device memory a call takes long: every second octave shows the roofs as well, as far as a pass is affordable.
+SLOW_INTENSITIES = INTENSITIES[::2]
+AFFORDABLE_SECONDS = (
+    0.25  # of one pass, at the nominal rate below; behind a cache of 300 MiB a pass takes over a second
+)
+NOMINAL_CLOCK_HZ = 3e9
 QUICK_INTENSITIES = (0.0625, 1.0, 16.0)
 INNER = 16  # multiply-adds a vector in one turn of the inner loop
 STREAMS = {"DRAM": 4, "L3": 4}  # as the roof's best; one stream elsewhere
@@ -129,6 +133,8 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
     for level in dict.fromkeys(chosen[-1:] + chosen[:1]) if request.quick else chosen:
         slow = level == "DRAM" and not request.full
         for intensity in QUICK_INTENSITIES if request.quick else SLOW_INTENSITIES if slow else INTENSITIES:
+            if slow and _pass_seconds(device, intensity, levels[level]) > AFFORDABLE_SECONDS:
+                continue
             yield Point(
                 kernel="cpu_intensity",
                 ceiling=f"intensity.fp64.{level}",
@@ -141,6 +147,14 @@ def _points(device: DeviceInfo, request: Request) -> Iterator[Point | Skipped]:
                     "isa": isa,
                 },
             )
+
+
+def _pass_seconds(device: DeviceInfo, intensity: float, working_set_bytes: int) -> float:
+    """What the arithmetic of one pass over a core's working set takes, roughly: 0 where no limit is known."""
+    limit = device.limit("fp64.vector.fma")
+    if limit is None or limit.per_cycle is None:
+        return 0.0
+    return 2 * working_set_bytes * intensity / (limit.per_cycle * NOMINAL_CLOCK_HZ)
 
 
 def _size(point: Point) -> int:

@@ -20,7 +20,7 @@ from ert_numba.kernels.cpu_intensity import (
 )
 from ert_numba.kernels.cpu_program import host_isa, scratch
 from ert_numba.kernels.spec import CompiledCodeMismatch, Request
-from ert_numba.records import Point
+from ert_numba.records import Cache, Limit, Point
 
 CASES = [
     pytest.param(target, intensity, streams, id=f"{target.name}-{intensity:g}-{streams}")
@@ -98,6 +98,18 @@ def test_points_follow_the_request():
     assert set(only) == {"intensity.fp64.L2"}
     quick = list(CPU_INTENSITY.points(device, Request(quick=True)))
     assert {row.axes["flop_per_byte"] for row in quick} == set(QUICK_INTENSITIES)
+
+
+@pytest.mark.parametrize(
+    ("cache_mib", "full", "highest"),
+    [pytest.param(32, False, 64.0, id="small"), pytest.param(512, False, 16.0, id="large"),
+     pytest.param(512, True, 64.0, id="full")],
+)  # fmt: skip
+def test_device_memory_is_taken_as_far_as_a_pass_is_affordable(cache_mib, full, highest):
+    device = made_up_device(caches=(Cache(level="L3", bytes=cache_mib * 2**20, shared_by=2, instances=8, source="sysfs"),),
+                            limits=(Limit(key="fp64.vector.fma", per_cycle=16, source="made up"),))  # fmt: skip
+    found = CPU_INTENSITY.points(device, Request(levels=("DRAM",), full=full))
+    assert max(row.axes["flop_per_byte"] for row in found if isinstance(row, Point)) == highest
 
 
 @pytest.mark.parametrize("name", ["sapphirerapids", "haswell", "x86-64", "neoverse-v2"])
