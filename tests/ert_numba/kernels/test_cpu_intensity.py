@@ -100,14 +100,11 @@ def test_points_follow_the_request():
     assert {row.axes["flop_per_byte"] for row in quick} == set(QUICK_INTENSITIES)
 
 
-@pytest.mark.parametrize(
-    ("cache_mib", "full", "highest"),
-    [pytest.param(32, False, 64.0, id="small"), pytest.param(512, False, 16.0, id="large"),
-     pytest.param(512, True, 64.0, id="full")],
-)  # fmt: skip
+@pytest.mark.parametrize(("cache_mib", "full", "highest"), [(32, False, 64.0), (128, False, 16.0), (128, True, 64.0)])
 def test_device_memory_is_taken_as_far_as_a_pass_is_affordable(cache_mib, full, highest):
-    device = made_up_device(caches=(Cache(level="L3", bytes=cache_mib * 2**20, shared_by=2, instances=8, source="sysfs"),),
-                            limits=(Limit(key="fp64.vector.fma", per_cycle=16, source="made up"),))  # fmt: skip
+    cache = Cache(level="L3", bytes=cache_mib * 2**20, shared_by=2, source="sysfs")
+    limit = Limit(key="fp64.vector.fma", per_cycle=16, source="made up")
+    device = made_up_device(units=2, threads=2, sockets=1, socket_units=2, caches=(cache,), limits=(limit,))
     found = CPU_INTENSITY.points(device, Request(levels=("DRAM",), full=full))
     assert max(row.axes["flop_per_byte"] for row in found if isinstance(row, Point)) == highest
 
