@@ -9,8 +9,9 @@ import msgspec
 from appprof.application import ApplicationModel, Cell
 from appprof.collect_command import command_for, instruction_command
 from appprof.diagnosis import Diagnosis, diagnose
-from appprof.grouping import several, summarise, summary
+from appprof.grouping import distinct, summarise, summary
 from appprof.metrics import BYTE_DEFINITIONS
+from appprof.modules import check_pattern
 from appprof.remarks import Told
 from appprof.roofline import Placed, place, roofs_used
 from appprof.roofs import Roof, RoofBook, make_roofs
@@ -19,7 +20,7 @@ from appprof.words import unique_short_names
 from ert_numba.machine import MachineModel
 
 LEVELS = ("L1", "L2", "DRAM")
-GROUPS = ("range", "precision", "stream", "process", "rank", "device")
+GROUPS = ("range", "module", "module-kind", "precision", "stream", "process", "rank", "device")
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,8 +56,13 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def analyse(model: ApplicationModel, machine: MachineModel | None = None, force: bool = False) -> Analysis:
-    """Raises NotComparable where the machine model is of another GPU and ``force`` is not set."""
+def analyse(
+    model: ApplicationModel, machine: MachineModel | None = None, force: bool = False, module_pattern: str = ""
+) -> Analysis:
+    """Raises NotComparable where the machine model is of another GPU and ``force`` is not set.
+
+    ``module_pattern``: which NVTX ranges name modules, in the place of the rules of ``appprof.modules``.
+    """
     book = make_roofs(model, machine, force)
     placed = place(model, book)
     whole = summary("everything", placed)
@@ -72,7 +78,7 @@ def analyse(model: ApplicationModel, machine: MachineModel | None = None, force:
         book=book,
         whole=whole,
         kernels=tuple(diagnose(row, short[row.name], total, told) for row in kernels),
-        groups={by: summarise(placed, by) for by in GROUPS if by == "precision" or several(model.cells, by)},
+        groups=_groups(placed, check_pattern(module_pattern)),
         coverage=cover(model.cells),
         roofs=roofs,
         used_roofs=tuple(used),
@@ -83,6 +89,14 @@ def analyse(model: ApplicationModel, machine: MachineModel | None = None, force:
         ),
         notes=(*book.notes, *_conditions(model)),
     )
+
+
+def _groups(placed: Sequence[Placed], pattern: str) -> dict[str, tuple[Summary, ...]]:
+    """Each way to group that tells launches apart; modules of one kind only where they are fewer than modules."""
+    counts = {by: distinct((row.cell for row in placed), by, pattern) for by in GROUPS}
+    if counts["module-kind"] == counts["module"]:
+        counts["module-kind"] = 0
+    return {by: summarise(placed, by, pattern) for by in GROUPS if by == "precision" or counts[by] > 1}
 
 
 def cover(cells: Sequence[Cell]) -> Coverage:

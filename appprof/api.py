@@ -74,16 +74,20 @@ def load_machine(path: Path | str) -> MachineModel:
 
 
 def analyse(
-    source: ApplicationModel | Path | str, machine: MachineModel | Path | str | None = None, force: bool = False
+    source: ApplicationModel | Path | str,
+    machine: MachineModel | Path | str | None = None,
+    force: bool = False,
+    module_pattern: str = "",
 ) -> Analysis:
     """A profile under its roofs: every kernel with its bound, its headroom and the reasons.
 
     ``machine`` gives measured roofs; without one they are the report's own or theoretical. A machine model of another
-    GPU is refused (``NotComparable``) unless ``force``.
+    GPU is refused (``NotComparable``) unless ``force``. ``module_pattern`` is a regular expression for the NVTX ranges
+    that name modules, where they are not named as ``appprof.modules`` knows them.
     """
     model = source if isinstance(source, ApplicationModel) else read_one(source)
     known = machine if machine is None or isinstance(machine, MachineModel) else load_machine(machine)
-    return analysis_of.analyse(model, known, force)
+    return analysis_of.analyse(model, known, force, module_pattern)
 
 
 def compare(a: Analysis, b: Analysis, force: bool = False) -> Diff:

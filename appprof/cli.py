@@ -97,7 +97,13 @@ def roofline(
     machine: Machine = None,
     output: Output = None,
     form: Annotated[Format | None, typer.Option("--format", help="By the output's ending where not given.")] = None,
-    by: Annotated[str, typer.Option(help="Also a table by range, precision, stream, process, rank or device.")] = "",
+    by: Annotated[
+        str,
+        typer.Option(help="Also a table by range, module, module-kind, precision, stream, process, rank or device."),
+    ] = "",
+    module_pattern: Annotated[
+        str, typer.Option(help="A regular expression for NVTX ranges that name modules, its group 1 the path.")
+    ] = "",
     force: Force = False,
     gpu: Gpu = None,
     decimal_mark: DecimalMark = None,
@@ -114,7 +120,7 @@ def roofline(
         prepare(ending)
     known = api.load_machine(machine) if machine is not None else None
     model = api.pick(models_of(files, decimal_mark, provenance), gpu)
-    analysis = api.analyse(model, known, force)
+    analysis = api.analyse(model, known, force, module_pattern)
     found = api.make_result(analysis)
     if as_json:
         print_struct(found)

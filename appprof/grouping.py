@@ -11,6 +11,8 @@ import msgspec
 
 from appprof.application import Cell, LevelBytes, PathFlop
 from appprof.instructions import instructions_of
+from appprof.modules import OUTSIDE as OUTSIDE_MODULES
+from appprof.modules import kind_of, module_of
 from appprof.roofline import ABOVE, IMPOSSIBLE, LEVELS, PREFERENCE, Demand, Placed
 from appprof.summary import Point, Resource, Summary
 
@@ -23,30 +25,36 @@ def _dominant(cell: Cell) -> str:
     return max(cell.flop, key=lambda row: row.value).key if cell.flop else "no FLOP"
 
 
-# To add a way to group, add a row.
-GROUPINGS: dict[str, Callable[[Cell], str]] = {
-    "kernel": lambda cell: cell.kernel,
-    "range": lambda cell: cell.ranges[0] if cell.ranges else OUTSIDE,
-    "path": lambda cell: " / ".join(cell.ranges) or OUTSIDE,
-    "stream": lambda cell: "unknown" if cell.stream is None else f"stream {cell.stream}",
-    "precision": _dominant,
-    "process": lambda cell: "unknown" if cell.process is None else f"process {cell.process}",
-    "rank": lambda cell: cell.source,
-    "device": lambda cell: "unknown" if cell.device is None else f"device {cell.device}",
+def _module(cell: Cell, pattern: str) -> str:
+    return module_of(cell.ranges, pattern) or OUTSIDE_MODULES
+
+
+# To add a way to group, add a row. The text beside the cell is the user's pattern of ranges that name modules.
+GROUPINGS: dict[str, Callable[[Cell, str], str]] = {
+    "kernel": lambda cell, _: cell.kernel,
+    "range": lambda cell, _: cell.ranges[0] if cell.ranges else OUTSIDE,
+    "path": lambda cell, _: " / ".join(cell.ranges) or OUTSIDE,
+    "module": _module,
+    "module-kind": lambda cell, pattern: kind_of(_module(cell, pattern)),
+    "stream": lambda cell, _: "unknown" if cell.stream is None else f"stream {cell.stream}",
+    "precision": lambda cell, _: _dominant(cell),
+    "process": lambda cell, _: "unknown" if cell.process is None else f"process {cell.process}",
+    "rank": lambda cell, _: cell.source,
+    "device": lambda cell, _: "unknown" if cell.device is None else f"device {cell.device}",
 }
 
 
-def several(cells: Iterable[Cell], by: str) -> bool:
-    """Whether a key tells cells apart at all."""
-    return len({GROUPINGS[by](cell) for cell in cells}) > 1
+def distinct(cells: Iterable[Cell], by: str, pattern: str = "") -> int:
+    """How many groups a key makes of the cells."""
+    return len({GROUPINGS[by](cell, pattern) for cell in cells})
 
 
-def summarise(placed: Iterable[Placed], by: str) -> tuple[Summary, ...]:
+def summarise(placed: Iterable[Placed], by: str, pattern: str = "") -> tuple[Summary, ...]:
     """Groups by a key of ``GROUPINGS``, the longest in time first; those without a time last."""
     groups: dict[str, list[Placed]] = {}
     name = GROUPINGS[by]
     for row in placed:
-        groups.setdefault(name(row.cell), []).append(row)
+        groups.setdefault(name(row.cell, pattern), []).append(row)
     found = [summary(key, rows) for key, rows in groups.items()]
     return tuple(sorted(found, key=lambda row: (-(row.seconds or 0.0), -row.launches, row.name)))
 

@@ -165,7 +165,7 @@ def _cells(row: KernelChange) -> list[str]:
 
 def _groups(diff: Diff) -> Iterator[str]:
     for by, rows in diff.groups.items():
-        head = (by.capitalize(), "A", "B", "Change")
+        head = (by.replace("-", " ").capitalize(), "A", "B", "Change")
         yield f"<h2>By {esc(by)}</h2>{table(by, head, (_group(by, row) for row in rows[:60]), frozenset({1, 2, 3}))}"
 
 

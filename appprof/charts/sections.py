@@ -13,8 +13,9 @@ from ert_numba.charts.document import esc, table
 from ert_numba.units import si
 
 _TITLES = {
-    "range": "By NVTX range (outermost)", "precision": "By precision", "stream": "By stream", "process": "By process",
-    "rank": "By file (rank)", "device": "By device",
+    "range": "By NVTX range (outermost)", "module": "By module (innermost range that names one)",
+    "module-kind": "By kind of module (layers of one kind together)", "precision": "By precision",
+    "stream": "By stream", "process": "By process", "rank": "By file (rank)", "device": "By device",
 }  # fmt: skip
 _MOST = 60
 UNKNOWN = '<span class="muted">?</span>'
@@ -73,8 +74,10 @@ def groups(result: Result) -> str:
 
 
 def _group_table(by: str, rows: Sequence[GroupRow]) -> str:
-    head = (by.capitalize(), "Time", "Share", "Launches", "Kernels", "FLOP", "FLOP/s", "DRAM bytes", "FLOP/B DRAM",
-            "Largest need", "Gives back")  # fmt: skip
+    head = (
+        by.replace("-", " ").capitalize(), "Time", "Share", "Launches", "Kernels", "FLOP", "FLOP/s", "DRAM bytes",
+        "FLOP/B DRAM", "Largest need", "Gives back",
+    )  # fmt: skip
     cells = (_group_cells(by, row) for row in rows[:_MOST])
     more = f'<p class="muted">{len(rows) - _MOST} more.</p>' if len(rows) > _MOST else ""
     return table(_TITLES[by], head, cells, frozenset({1, 2, 3, 4, 5, 6, 7, 8, 10})) + more
