@@ -48,6 +48,26 @@ def test_a_call_lasts_from_the_first_start_to_the_last_end():
     assert bench._timings(marks)[1].clock_hz == pytest.approx((3e9 + 1.5e9) / 2), "the mean of the cores"
 
 
+@pytest.mark.parametrize(("late_for", "asked", "marked"), [(0, 1, False), (2, 3, False), (3, 4, True)])
+def test_calls_that_a_worker_is_late_for_are_tried_again_and_at_last_marked(monkeypatch, late_for, asked, marked):
+    """The first ``late_for`` batches find the second worker late for every call: its work marks stay 0."""
+    clock = ClockProbe(kernel=None, cycles=100.0, repetitions=30, trusted=True)
+    bench = CpuBench(None, clock, None, [0, 0], 1, Work(), "", True, call_seconds=50e-6)
+    graces = []
+
+    def batch(repetitions: int, calls: int, wake: int, grace_ns: int) -> np.ndarray:
+        graces.append(grace_ns)
+        row = [[0, 1000, 2000, 52_000], [60_000, 61_000, 0, 0]]
+        late = [[0, 1000, 0, 0], [60_000, 61_000, 0, 0]]
+        return np.array([row, late if len(graces) <= late_for else row], np.int64)
+
+    monkeypatch.setattr(bench, "_marks", batch)
+    (timing,) = bench.batch(1, 1)
+    assert timing.seconds == pytest.approx(50e-6)
+    assert len(graces) == asked
+    assert bench.conditions == ({"workers_late": True} if marked else {})
+
+
 def test_an_open_point_declares_the_work_of_a_call(timer):
     point = read_point()
     bench = timer.open(CPU_BANDWIDTH, point, None)
