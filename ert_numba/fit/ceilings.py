@@ -102,6 +102,8 @@ def _contradictions(knees: tuple[Knee, ...]) -> list[str]:
     for one, other in combinations(knees, 2):
         if one.level != other.level or one.level == "unknown" or one.witness == other.witness:
             continue
+        if one.ceiling.endswith(".shared") != other.ceiling.endswith(".shared"):
+            continue  # lines that every SM reads lie in both halves of a GPU's L2
         apart = abs(one.capacity_bytes / other.capacity_bytes - 1) > AGREEMENT
         if apart and (one.low > other.high or other.low > one.high):
             notes.append(

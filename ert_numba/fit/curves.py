@@ -10,7 +10,7 @@ from ert_numba.catalog.memory_levels import level_order
 from ert_numba.errors import ErtError
 from ert_numba.fit.evidence import Evidence
 from ert_numba.fit.keys import SeriesKey, parse_ceiling
-from ert_numba.fit.naming import LevelName, agrees, name_knees, sharers
+from ert_numba.fit.naming import NEAR, LevelName, agrees, is_half, name_knees, sharers
 from ert_numba.fit.piecewise import Plateau, SeriesFit, SeriesKnee, fit_series
 from ert_numba.fit.roofs import physical_limit
 from ert_numba.machine import Ceiling, Knee
@@ -102,6 +102,10 @@ def _knee(key: SeriesKey, knee: SeriesKnee, name: LevelName) -> Knee:
     notes = []
     if name.guess:
         notes.append("named by order" if name.level != "unknown" else "no known cache has this capacity")
+    if name.level == NEAR:
+        notes.append("the half of L2 that is near: past it lines lie in the far half")
+    if name.level == "L2" and key.detail == "shared" and nominal is not None and is_half(value, nominal):
+        notes.append("every SM reads every line, and each half of L2 keeps a copy")
     if name.sharers > 1:
         notes.append(f"{name.sharers} workers shared it, {capacity(knee.capacity_bytes)} each")
     if agreeing is False and nominal is not None:
@@ -113,7 +117,7 @@ def _knee(key: SeriesKey, knee: SeriesKnee, name: LevelName) -> Knee:
         high=high,
         shape=knee.shape,
         witness="latency" if key.subject == "latency" else "bandwidth",
-        ceiling=key.ceiling(name.level),
+        ceiling=_ceiling_key(key, name.level, near=False),
         sharers=name.sharers,
         nominal_bytes=nominal,
         agrees=agreeing,
@@ -128,20 +132,28 @@ def _plateau_ceilings(curve: _Curve, fit: SeriesFit, names: list[LevelName]) -> 
     ):  # a kernel that shows where a level ends, not how fast it is
         return ()
     levels = [*(row.level for row in names), _last_level(curve, names)]
+    halved = NEAR in levels
     guess = any(row.guess for row in names) or not curve.device.caches
     note = f"plateau of {curve.name}: no point of its own" + ("; level named by order" if guess else "")
     found = []
     for plateau, level, start, end in zip(fit.plateaus, levels, ends[:-1], ends[1:], strict=True):
         members = [point for point in curve.points if start < _size(point) <= end]
         if level != "unknown" and members:
-            found.append(_plateau_ceiling(curve, curve.key.ceiling(level), plateau, members, note))
+            found.append(_plateau_ceiling(curve, _ceiling_key(curve.key, level, halved), plateau, members, note))
     return tuple(found)
+
+
+def _ceiling_key(key: SeriesKey, level: str, near: bool) -> str:
+    """``L2.latency``; where the curve shows L2's halves apart (``near``), ``L2.latency.far`` of the far one."""
+    plain = key.ceiling("L2" if level == NEAR else level)
+    return f"{plain}.far" if near and level == "L2" and not key.detail and not key.scope_suffix else plain
 
 
 def _last_level(curve: _Curve, names: list[LevelName]) -> str:
     """What lies past the last knee: memory, or the next cache where the curve never outgrew it."""
     device, largest = curve.device, _size(curve.points[-1])
-    named = max((level_order(device.kind, row.level) for row in names if row.level != "unknown"), default=0)
+    ends = [row.level for row in names if row.level not in ("unknown", NEAR)]
+    named = max((level_order(device.kind, level) for level in ends), default=0)
     outer = [row for row in device.caches if level_order(device.kind, row.level) > named]
     outer.sort(key=lambda row: level_order(device.kind, row.level))
     held = (row.level for row in outer if largest <= row.bytes / sharers(device, row.level, curve.workers))

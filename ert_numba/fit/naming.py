@@ -13,6 +13,8 @@ from ert_numba.records import Cache, DeviceInfo
 STRANGER = 1.4  # cost of a knee that no cache explains, in log size: past a factor of 4 it is another thing
 NEIGHBOURS = 0.4  # weight of a shortfall where neighbours may hold the rest of a shared cache
 AGREEMENT = 0.15
+NEAR = "L2 near"  # of a GPU: the half of L2 on the SM's side of the chip; a line in the other half takes longer
+HALF = (0.35, 0.65)  # shares of L2 within which a knee is called the end of a half
 
 
 class LevelName(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,9 +47,21 @@ def name_knees(capacities: Sequence[float], device: DeviceInfo, workers: int) ->
     return [
         LevelName(level=rows[at][0].level, sharers=rows[at][1], nominal_bytes=rows[at][0].bytes)
         if at is not None
-        else LevelName(level="unknown", guess=True)
-        for at in match
+        else _stranger(capacity, device)
+        for capacity, at in zip(capacities, match, strict=True)
     ]
+
+
+def _stranger(capacity: float, device: DeviceInfo) -> LevelName:
+    """A knee that ends no cache: half of a GPU's L2, or unknown."""
+    l2 = next((row.bytes for row in device.caches if row.level == "L2"), 0)
+    if device.kind == "gpu" and is_half(capacity, l2):
+        return LevelName(level=NEAR, nominal_bytes=l2 // 2)
+    return LevelName(level="unknown", guess=True)
+
+
+def is_half(capacity: float, whole: float) -> bool:
+    return HALF[0] * whole <= capacity <= HALF[1] * whole
 
 
 def _inner_levels(kind: str) -> list[MemoryLevel]:

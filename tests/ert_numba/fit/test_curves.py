@@ -55,6 +55,33 @@ def test_witnesses_that_contradict_each_other_are_shown():
     assert any(note.startswith("L2: bandwidth puts its end") for note in model.notes)
 
 
+def test_the_halves_of_a_gpus_l2_have_a_latency_each():
+    caches = (
+        Cache(level="L1", bytes=32 * KIB, instances=2, source="catalogue"),
+        Cache(level="L2", bytes=8 * MIB, shared_by=2, source="driver"),
+    )
+    gpu = device(kind="gpu", caches=caches, limits=())
+    model = fit_sweep(sweep(*latency_curve(CAPACITIES * [1, 3.5, 1]), device=gpu))
+    assert [knee.level for knee in model.knees] == ["L1", "L2 near", "L2"]
+    near = model.knees[1]
+    assert near.ceiling == "L2.latency"
+    assert "half of L2 that is near" in near.note
+    assert near.nominal_bytes == 4 * MIB
+    keys = ("L1.latency", "L2.latency", "L2.latency.far", "DRAM.latency")
+    assert [model.ceiling(key).value for key in keys] == pytest.approx(LATENCIES, rel=0.03)
+
+
+def test_a_gpus_shared_lines_lie_in_both_halves_and_contradict_nothing():
+    l2 = (Cache(level="L2", bytes=16 * MIB, shared_by=2, source="driver"),)
+    gpu = device(kind="gpu", caches=l2, limits=())
+    shared = read_curve(np.geomspace(2 * MIB, 64 * MIB, 30), ceiling="curve.read.shared")
+    model = fit_sweep(sweep(*shared, *latency_curve(CAPACITIES * [1, 1, 2]), device=gpu))
+    (both,) = [knee for knee in model.knees if knee.witness == "bandwidth" and knee.level == "L2"]
+    assert both.agrees is False
+    assert "each half of L2 keeps a copy" in both.note
+    assert not any("puts its end" in note for note in model.notes)
+
+
 def test_a_disagreement_with_the_nominal_size_is_shown():
     caches = (
         Cache(level="L1", bytes=64 * KIB, instances=2, source="sysfs"),

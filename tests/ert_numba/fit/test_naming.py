@@ -28,6 +28,28 @@ def test_an_extra_knee_does_not_shift_the_names():
     assert levels([4 * KIB, 33 * KIB, 0.9 * MIB, 8 * MIB]) == ["unknown", "L1", "L2", "L3"]
 
 
+GPU = {
+    "kind": "gpu",
+    "units": 132,
+    "caches": (
+        Cache(level="L1", bytes=256 * KIB, instances=132, source="catalogue"),
+        Cache(level="L2", bytes=60 * MIB, shared_by=132, source="driver"),
+    ),
+}
+
+
+def test_the_step_between_the_halves_of_a_gpus_l2_is_named_for_what_it_is():
+    assert levels([250 * KIB, 30.5 * MIB, 54 * MIB], 1, **GPU) == ["L1", "L2 near", "L2"]
+    near = name_knees([250 * KIB, 30.5 * MIB, 54 * MIB], device(**GPU), 1)[1]
+    assert (near.nominal_bytes, near.guess) == (30 * MIB, False)
+
+
+def test_other_strangers_of_a_gpu_stay_unknown():
+    assert levels([250 * KIB, 4 * MIB, 54 * MIB], 1, **GPU) == ["L1", "unknown", "L2"]
+    assert levels([250 * KIB, 54 * MIB, 300 * MIB], 1, **GPU) == ["L1", "L2", "unknown"]
+    assert levels([33 * KIB, 0.5 * MIB, 0.9 * MIB, 8 * MIB]) == ["L1", "unknown", "L2", "L3"], "no half of a CPU's L2"
+
+
 def test_neighbours_may_leave_little_of_a_shared_cache():
     assert levels([33 * KIB, 1 * MIB, 1.7 * MIB]) == ["L1", "L2", "L3"]
 
