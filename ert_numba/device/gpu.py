@@ -152,6 +152,9 @@ def _notes(product: Gpu | None, nvml: Nvml | None, sliced: bool) -> Iterator[str
         yield "No NVML for this device: power, temperature and throttle reasons are not recorded"
     elif nvml.other_processes(os.getpid()):
         yield f"{nvml.other_processes(os.getpid())} other process(es) hold this GPU: the figures may be theirs too"
+    faults = nvml.properties().get("uncorrected ECC errors", "0") if nvml else "0"
+    if faults != "0":
+        yield f"{faults} uncorrected ECC errors since the driver was loaded: see `nvidia-smi -q -d ECC`"
     if sliced:
         yield "A MIG slice: its share of memory and link has no theoretical limit"
 

@@ -93,10 +93,17 @@ class Nvml:
         rates = {1: 0.25e9, 2: 0.5e9, 3: 8e9 * 128 / 130 / 8, 4: 16e9 * 128 / 130 / 8, 5: 32e9 * 128 / 130 / 8}
         return rates[generation] * width if generation in rates and width else None
 
-    def other_processes(self, own: int) -> int | None:
-        """How many other processes have a context on the device; None where it is not told."""
+    def other_processes(self, own: int, holding: bool = False) -> int | None:
+        """How many other processes have a context on the device; None where it is not told.
+
+        In a container NVML may tell the host's process numbers: then ``own`` is none of them, and where this process is
+        ``holding`` a context one of them is its own all the same.
+        """
         processes = self._ask("nvmlDeviceGetComputeRunningProcesses")
-        return None if processes is None else sum(1 for row in processes if row.pid != own)
+        if processes is None:
+            return None
+        own_rows = sum(1 for row in processes if row.pid == own) or int(holding)
+        return max(0, len(processes) - own_rows)
 
 
 def open_nvml(uuid: str) -> Nvml | None:

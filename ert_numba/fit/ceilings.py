@@ -13,6 +13,7 @@ from ert_numba.fit.naming import AGREEMENT
 from ert_numba.fit.neighbours import with_neighbours
 from ert_numba.fit.proof import prove, refuted
 from ert_numba.fit.roofs import roof
+from ert_numba.fit.surroundings import surroundings
 from ert_numba.fit.together import beside_alone
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo, Sweep
@@ -57,6 +58,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
             *_part(sweep),
             *neighbours,
             *beside,
+            *surroundings(ceilings.values()),
             *refuted(proof, ceilings),
             *_doubts(ceilings),
             *(note for one in curves for note in one.notes),

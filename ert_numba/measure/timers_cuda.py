@@ -110,7 +110,7 @@ class CudaTimer:
                 accesses=once.accesses * bench.repetitions,
             )
         bench.conditions = {"repetitions": bench.repetitions, **self._surroundings()}
-        others = self.nvml.other_processes(os.getpid()) if self.nvml else None
+        others = self.nvml.other_processes(os.getpid(), holding=True) if self.nvml else None
         if others:
             bench.conditions["other_processes"] = others
         self._settle(bench, point)

@@ -17,11 +17,11 @@ H200 = {
 
 
 class FakeNvml:
-    def __init__(self, link: float | None = 63e9, others: int | None = 0) -> None:
-        self.link, self.others = link, others
+    def __init__(self, link: float | None = 63e9, others: int | None = 0, ecc: str = "0") -> None:
+        self.link, self.others, self.ecc = link, others, ecc
 
     def properties(self) -> dict[str, str]:
-        return {"power cap": "700 W"}
+        return {"power cap": "700 W", "uncorrected ECC errors": self.ecc}
 
     def pcie_bytes_per_second(self) -> float | None:
         return self.link
@@ -88,6 +88,14 @@ def test_without_nvml_the_probe_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 def test_neighbours_on_the_gpu_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     device = described(monkeypatch, FakeNvml(others=2))
     assert any("2 other process" in note for note in device.notes)
+
+
+def test_faulty_memory_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = described(monkeypatch, FakeNvml(ecc="3"))
+    assert [note for note in device.notes if "ECC" in note] == [
+        "3 uncorrected ECC errors since the driver was loaded: see `nvidia-smi -q -d ECC`"
+    ]
+    assert described(monkeypatch, FakeNvml()).notes == ()
 
 
 @pytest.mark.parametrize("silent", ["MEMORY_CLOCK_RATE", "GLOBAL_MEMORY_BUS_WIDTH"])

@@ -86,6 +86,16 @@ def test_own_process_is_no_neighbour() -> None:
     other = type("Process", (), {"pid": 8})
     nvml = Nvml(FakeLibrary(nvmlDeviceGetComputeRunningProcesses=[process, other]), None)
     assert nvml.other_processes(7) == 1
+    assert nvml.other_processes(7, holding=True) == 1
+
+
+def test_in_a_container_one_of_the_hosts_numbers_is_its_own() -> None:
+    process = type("Process", (), {"pid": 40007})
+    alone = Nvml(FakeLibrary(nvmlDeviceGetComputeRunningProcesses=[process]), None)
+    assert alone.other_processes(7, holding=True) == 0
+    assert alone.other_processes(7) == 1, "no context of its own yet"
+    empty = Nvml(FakeLibrary(nvmlDeviceGetComputeRunningProcesses=[]), None)
+    assert empty.other_processes(7, holding=True) == 0
 
 
 @pytest.mark.parametrize(
