@@ -5,6 +5,7 @@ Numbers go to stdout, notes to stderr. Heavy imports stand inside the commands, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -175,37 +176,64 @@ def _words(text: str) -> tuple[str, ...]:
 
 @contextmanager
 def progress_listener() -> Iterator[Callable[[Any], None]]:
-    """A progress bar on stderr with the time left; nothing where stderr is no terminal.
+    """A progress bar on stderr with the time left; nothing where stderr is no terminal."""
+    with _bar(0.1) as draw:
 
-    It redraws only when the loop calls it, between measurements: a thread of its own would disturb them.
+        def listen(event: Any) -> None:
+            if draw is not None:
+                left = max(0.0, event.budget_seconds - event.seconds_spent)
+                draw(event.seconds_spent / event.budget_seconds, f"round {event.round + 1}: {event.label}", left)
+
+        yield listen
+
+
+@contextmanager
+def starts_listener() -> Iterator[Callable[[Any], None]]:
+    """The same for process starts; a line for each of them where stderr is no terminal."""
+    # Once a second: the measuring goes on in another process, beside every redrawing.
+    with _bar(1.0) as draw:
+        began, noted = time.monotonic(), 0
+
+        def listen(step: Any) -> None:
+            nonlocal noted
+            if draw is None and step.start > noted:
+                noted = step.start
+                note(f"start {step.start} of {step.starts}")
+            share = (step.start - 1 + step.share) / step.starts
+            if draw is not None and share > 0:
+                left = (time.monotonic() - began) * (1 / share - 1)
+                draw(share, f"start {step.start} of {step.starts}: {step.key}", left)
+
+        yield listen
+
+
+@contextmanager
+def _bar(interval_seconds: float) -> Iterator[Callable[[float, str, float], None] | None]:
+    """Draws the share that is done, what is going on and the seconds left; None where stderr is no terminal.
+
+    It redraws only when it is called, between measurements: a thread of its own would disturb them.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda _: None
+        yield None
         return
     columns = (TextColumn("{task.description:32}"), BarColumn(), TextColumn("{task.fields[left]}"))
     with Progress(*columns, console=console, auto_refresh=False, transient=True) as bar:
         task = bar.add_task("starting", total=1.0, left="")
-        drawn = 0.0
+        drawn = -interval_seconds
 
-        def listen(event: Any) -> None:
+        def draw(share: float, description: str, left: float) -> None:
             nonlocal drawn
-            if event.seconds_spent - drawn < 0.1:
+            if time.monotonic() - drawn < interval_seconds:
                 return
-            drawn = event.seconds_spent
-            left = max(0.0, event.budget_seconds - event.seconds_spent)
-            bar.update(
-                task,
-                completed=min(1.0, event.seconds_spent / event.budget_seconds),
-                description=f"round {event.round + 1}: {event.label}",
-                left=f"{left:.0f} s left",
-            )
+            drawn = time.monotonic()
+            bar.update(task, completed=min(1.0, share), description=description, left=f"{left:.0f} s left")
             bar.refresh()
 
-        yield listen
+        yield draw
 
 
 @command
@@ -295,6 +323,48 @@ def plot(
 
     ending = form.value if form is not None else output.suffix.lstrip(".").lower()
     note(f"{ending:9} {plot_file(source, output, ending, curves=curves, dark=dark)}")
+
+
+@command
+def bench(
+    *,
+    save: Annotated[str, typer.Option(help="Name of the run, for example driver-580; again adds starts to it.")],
+    starts: Annotated[int, typer.Option(help="Process starts; a comparison needs five a side.", min=1)] = 5,
+    only: Annotated[str, typer.Option(help="Only these, as pytest's -k: 'fp64 or DRAM'.")] = "",
+    threads: Annotated[int | None, typer.Option(help="Workers on the CPU; one a physical core by default.")] = None,
+    storage: Annotated[
+        Path | None, typer.Option(help="Folder of pytest-benchmark's files; else one of the device's under results.")
+    ] = None,
+    results: Annotated[Path, typer.Option(help="Folder with the devices' results.")] = Path("results"),
+    backend: Backend = BackendName.AUTO,
+    device: Device = 0,
+    provenance: Annotated[
+        ProvenanceName, typer.Option(help="full adds host name, user and command line to the files.")
+    ] = ProvenanceName.MINIMAL,
+    as_json: AsJson = False,
+) -> None:
+    """Benchmark every kernel in fresh process starts, to compare drivers: what `pytest --pyargs` does, repeated.
+
+    Ctrl-C keeps the starts that are whole.
+    """
+    from ert_numba.bench_tables import show_repeated
+    from ert_numba.benchmarks.repeated import Asked, run_starts
+
+    asked = Asked(
+        save=save,
+        starts=starts,
+        backend=backend.value,
+        device=device,
+        threads=threads,
+        only=only,
+        results=results,
+        storage=storage,
+        full_provenance=provenance is ProvenanceName.FULL,
+    )
+    with starts_listener() as listener:
+        done = run_starts(asked, listener)
+    show_repeated(done, as_json)
+    raise typer.Exit(INTERRUPTED if done.interrupted else ErtError.exit_code if done.failed else 0)
 
 
 @command

@@ -6,8 +6,6 @@ used. PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
-import contextlib
-import os
 import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,19 +56,35 @@ def listener_of(config: pytest.Config) -> Listener:
     descriptor = config.option.roofline_progress
     if descriptor is None:
         return lambda key, done, of: None
-    return lambda key, done, of: _tell(descriptor, f"{done} {of} {key}\n")
+    from ert_numba.benchmarks.progress import Measuring, tell
+
+    return lambda key, done, of: tell(descriptor, Measuring(key, done, of))
 
 
-def _tell(descriptor: int, line: str) -> None:
-    with contextlib.suppress(OSError):  # nobody listens any more
-        os.write(descriptor, line.encode())
+class Reporter:
+    """Tells ``bench`` of benchmarks that brought no figure."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome == "passed":
+            return
+        from ert_numba.benchmarks.progress import Left, tell
+
+        # Of a skip (file, line, reason); of a failure its last line, which says what was wrong.
+        text = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        crash = getattr(report.longrepr, "reprcrash", None)
+        reason = str(crash.message if crash else text).removeprefix("Skipped: ").splitlines()[0]
+        key = report.nodeid.partition("[")[2].removesuffix("]") or report.nodeid
+        tell(self.descriptor, Left(key, reason, report.outcome == "failed"))
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-benchmark opens its storage in a hook of the same name
 def pytest_configure(config: pytest.Config) -> None:
     if not _asked_for(config):
         return
-    if not config.pluginmanager.hasplugin("benchmark"):
+    if not hasattr(config.option, "benchmark_storage"):
         raise pytest.UsageError("the suite needs pytest-benchmark: install it, and leave -p no:benchmark away")
     from ert_numba.errors import ErtError
 
@@ -81,6 +95,8 @@ def pytest_configure(config: pytest.Config) -> None:
         _check_storage(config)
     except ErtError as error:
         raise pytest.UsageError(str(error)) from None
+    if config.option.roofline_progress is not None:
+        config.pluginmanager.register(Reporter(config.option.roofline_progress))
     config.option.benchmark_save_data = True  # plain --benchmark-save drops the samples, and with them every interval
 
 

@@ -1,0 +1,125 @@
+"""A finished run of the suite as rows: value, spread between its starts, share of the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ert_numba.judge.evidence import evidence_of
+from ert_numba.judge.verdicts import ENOUGH
+from ert_numba.store.benchmark_runs import load_run
+from ert_numba.terminal import note, show_tables
+from ert_numba.units import si
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ert_numba.benchmarks.repeated import Repeated
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One benchmark over all starts: ``value`` in ``unit`` is the median start's, ``spread`` how far the starts lie
+    apart relative to it (None of a single one), ``doubts`` what speaks against some of them."""
+
+    key: str
+    value: float
+    unit: str
+    spread: float | None
+    limit: float | None
+    clock_hz: float | None
+    starts: int
+    doubts: tuple[str, ...] = ()
+
+
+def rows_of(files: Sequence[Path]) -> list[Row]:
+    """Of every start of a run, in the suite's order. Raises ErtError."""
+    rows = []
+    for evidence in evidence_of(load_run(list(files))).values():
+        seconds = [reading.seconds for reading in evidence.readings]
+        typical, said = median(seconds), evidence.said
+        clocks = [reading.clock_hz for reading in evidence.readings if reading.clock_hz]
+        rows.append(
+            Row(
+                key=said.key if said else evidence.name,
+                value=typical if evidence.unit == "s" else 1 / typical,
+                unit=evidence.unit,
+                spread=(max(seconds) - min(seconds)) / typical if len(seconds) > 1 else None,
+                limit=said.limit if said else None,
+                clock_hz=median(clocks) if clocks else None,
+                starts=len(seconds),
+                doubts=tuple(dict.fromkeys(doubt for reading in evidence.readings for doubt in reading.doubts)),
+            )
+        )
+    return rows
+
+
+def bench_table(rows: Sequence[Row], title: str) -> Table:
+    """For the terminal: 80 columns hold it."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in ("benchmark", "value", "spread", "of limit", "clock", "starts"):
+        table.add_column(heading, justify="left" if heading == "benchmark" else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row.key,
+            si(row.value, row.unit),
+            "" if row.spread is None else f"{100 * row.spread:.2f} %",
+            f"{100 * row.value / row.limit:.1f} %" if row.limit else "",
+            si(row.clock_hz, "Hz") if row.clock_hz else "",
+            str(row.starts),
+        )
+    return table
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``bench --json`` prints: the rows over all starts of the name, the files, what brought no figure."""
+
+    name: str
+    device: str
+    rows: tuple[Row, ...]
+    files: tuple[str, ...]
+    skipped: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    interrupted: bool = False
+
+
+def report_of(done: Repeated) -> Report:
+    """Raises ErtError where the files of its starts are no one run."""
+    return Report(
+        name=done.name,
+        device=done.device.name,
+        rows=tuple(rows_of(done.all_files)) if done.all_files else (),
+        files=tuple(str(path) for path in done.all_files),
+        skipped={row.key: row.reason for row in done.left.values() if not row.failed},
+        failed={row.key: row.reason for row in done.failed},
+        interrupted=done.interrupted,
+    )
+
+
+def show_repeated(done: Repeated, as_json: bool) -> None:
+    """The table, or the report as JSON; then where the files are, what is missing from them and how to go on."""
+    report = report_of(done)
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(report)).decode())
+    elif report.rows:
+        show_tables(iter([bench_table(report.rows, f"{report.name}: {report.device}")]))
+    for row in report.rows:
+        if row.doubts:
+            note(f"Note: {row.key}: {'; '.join(row.doubts)}")
+    for key, reason in report.skipped.items():
+        note(f"Not measured: {key}: {reason}")
+    for key, reason in report.failed.items():
+        note(f"Failed: {key}: {reason}")
+    if done.interrupted:
+        note(f"Interrupted: {len(done.files)} whole start{'' if len(done.files) == 1 else 's'} kept")
+    if done.interrupted or len(report.files) < ENOUGH:
+        note(f"Add starts: python -m ert_numba bench --save {done.name}")
+    for path in done.files:
+        note(f"start     {path}")
+    if report.files:
+        note(f"Then:     python -m ert_numba compare {done.name} OTHER")
