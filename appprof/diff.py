@@ -14,6 +14,7 @@ from appprof.analysis import Analysis
 from appprof.application import ApplicationModel
 from appprof.report.names import base_name, normalise
 from appprof.result import GroupRow, KernelRow, Result, make_result
+from appprof.roofs import Roof
 from ert_numba.errors import NotComparable
 
 BOTH, NEW, GONE = "both", "new", "gone"
@@ -55,7 +56,11 @@ class GroupChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
-    """B against A. ``totals`` are (A, B) of time in s, FLOP, launches and bytes by definition, over what is known."""
+    """B against A. ``totals`` are (A, B) of time in s, FLOP, launches and bytes by definition, over what is known.
+
+    ``roofs_a`` and ``roofs_b`` stand at the mean clocks of each; ``used_roofs`` are the keys of those that kernels of
+    either stand under.
+    """
 
     schema: str = "appprof.diff"
     version: int = 1
@@ -66,6 +71,9 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     totals: dict[str, tuple[float, float]]
     kernels: tuple[KernelChange, ...]
     groups: dict[str, tuple[GroupChange, ...]]
+    roofs_a: tuple[Roof, ...] = ()
+    roofs_b: tuple[Roof, ...] = ()
+    used_roofs: tuple[str, ...] = ()
     differences: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -91,6 +99,9 @@ def diff(a: Analysis, b: Analysis, force: bool = False) -> Diff:
         totals=_totals(one, two),
         kernels=tuple(changes),
         groups={by: _groups(one.groups[by], two.groups[by]) for by in shared},
+        roofs_a=a.roofs,
+        roofs_b=b.roofs,
+        used_roofs=tuple(dict.fromkeys((*a.used_roofs, *b.used_roofs))),
         differences=tuple(unlike),
         notes=tuple(dict.fromkeys((*one.notes, *two.notes))),
     )

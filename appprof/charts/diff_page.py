@@ -9,10 +9,12 @@ from typing import Any
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
+from appprof.charts.diff_roofline import diff_roofline, levels_of, roofs_moved, spots
+from appprof.charts.page import Charts, asset
 from appprof.diff import Diff, GroupChange, KernelChange, ratio_change
 from appprof.phrases import figures_of, signed, verdict_words
 from appprof.result import KernelRow
-from appprof.words import group_name, one_line
+from appprof.words import LEVEL_LABELS, group_name, one_line
 from ert_numba.charts import theme
 from ert_numba.charts.document import document, esc, figure, table
 from ert_numba.charts.labels import text_width
@@ -22,6 +24,10 @@ from ert_numba.units import si
 
 MOST_DRAWN, MOST_LISTED = 24, 200
 _ROW = 22  # pixels
+_TOTALS = {
+    "time": "Kernel time", "launches": "Launches", "flop": "FLOP", "bytes.L1.tag": "L1 bytes",
+    "bytes.L2.sm": "L2 bytes", "bytes.DRAM": "DRAM bytes",
+}  # fmt: skip
 UNKNOWN = '<span class="muted">?</span>'
 
 
@@ -32,7 +38,7 @@ def write_diff_page(path: Path, diff: Diff) -> Path:
 
 def diff_page(diff: Diff) -> str:
     """One offline HTML page of B against A."""
-    charts = {}
+    charts: Charts = {}
     body = [_header(diff), *_doubts(diff)]
     with debug_mode(False):
         if _drawable(diff.kernels):
@@ -43,8 +49,43 @@ def diff_page(diff: Diff) -> str:
             )
             alternative = "Time of each kernel in A and in B; the table of kernels has the figures."
             body.append(f"<h2>What changed the time</h2>{figure('times', alternative, caption)}")
+        body.append(_moves(diff, charts))
         body += [_kernels(diff.kernels), *_groups(diff)]
-        return document("Two profiles", f"<main>{''.join(body)}</main>", charts)
+        return document("Two profiles", f"<main>{''.join(body)}</main>", charts, asset("diff.js"), asset("page.css"))
+
+
+def _moves(diff: Diff, charts: Charts) -> str:
+    """The roofline of both sides, or one a side where their GPUs, and so their roofs, are not the same."""
+    levels = levels_of(spots(diff))
+    if not levels or not diff.roofs_b:
+        return ""
+    sides = ("",) if diff.gpu_a == diff.gpu_b else ("A", "B")
+    gpus = {"": "", "A": diff.gpu_a, "B": diff.gpu_b}
+    parts = ["<h2>Where the kernels moved</h2>", _level_choice(levels)]
+    for side in sides:
+        name = f"moves{side.lower()}"
+        charts[name] = (diff_roofline(diff, side=side), diff_roofline(diff, NARROW, side))
+        parts.append(f"<h3>{side}: {esc(one_line(gpus[side]))}</h3>" if side else "")
+        parts.append(figure(name, "Kernels under the roofs, before and after; the table has the figures.",
+                            _moves_caption(diff, side)))  # fmt: skip
+    return "".join(parts)
+
+
+def _moves_caption(diff: Diff, side: str) -> str:
+    words = "One dot a kernel at the level chosen, numbers as above; area: time. "
+    if side:
+        return words + f"These are the kernels and roofs of {side}; both pictures have the same axes."
+    moved = " Thin dashed lines: where roofs stood at the clocks of A." if roofs_moved(diff) else ""
+    return words + f"Hollow: A, filled: B, orange where B takes longer, blue where less. Roofs are those of B.{moved}"
+
+
+def _level_choice(levels: Sequence[str]) -> str:
+    choices = "".join(
+        f'<label><input type="radio" name="level" value="{esc(level)}"{" checked" if index == 0 else ""}> '
+        f"{esc(LEVEL_LABELS[level])}</label>"
+        for index, level in enumerate(levels)
+    )
+    return f'<div class="controls" hidden><fieldset><legend>Level</legend>{choices}</fieldset></div>'
 
 
 def times_chart(rows: Sequence[KernelChange], size: Size = WIDE) -> theme.AnyChart:
@@ -106,8 +147,8 @@ def _bounds(row: KernelChange) -> str:
 def _header(diff: Diff) -> str:
     gpus = " and ".join(dict.fromkeys((one_line(diff.gpu_a), one_line(diff.gpu_b))))
     facts = "".join(
-        f"<div><dt>{esc(name)}</dt><dd>{esc(signed(ratio_change(a, b)))}<small>{esc(figures_of(name, a))} → "
-        f"{esc(figures_of(name, b))}</small></dd></div>"
+        f"<div><dt>{esc(_TOTALS.get(name, name))}</dt><dd>{esc(signed(ratio_change(a, b)))}<small>"
+        f"{esc(figures_of(name, a))} → {esc(figures_of(name, b))}</small></dd></div>"
         for name, (a, b) in diff.totals.items()
     )
     words = f"A: {one_line(diff.run_a)}. B: {one_line(diff.run_b)}. On {gpus}."

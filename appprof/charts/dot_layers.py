@@ -86,7 +86,7 @@ def _ranks(dots: tuple[Dot, ...], plane: Frame) -> list[alt.Chart]:
     rows = [
         {"id": group[0][2].id, "x": plane.x_at(group[0][0]), "y": plane.y_at(group[0][1]),
          "rank": ", ".join(dot.id for _, _, dot in group)}
-        for group in _apart(chosen, max(dot.seconds for dot in dots) or 1.0, plane)
+        for group in apart(chosen, max(dot.seconds for dot in dots) or 1.0, plane)
     ]  # fmt: skip
     x, y = plane_axes(plane)
     style: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": plane.size.font, "clip": True}
@@ -99,7 +99,7 @@ def _ranks(dots: tuple[Dot, ...], plane: Frame) -> list[alt.Chart]:
     ]
 
 
-def _apart(dots: list[Dot], most: float, plane: Frame) -> list[list[tuple[float, float, Dot]]]:
+def apart(dots: list[Dot], most: float, plane: Frame) -> list[list[tuple[float, float, Dot]]]:
     """Places right of the dots, in pixels; ranks that would lie on each other share a place."""
     groups: list[list[tuple[float, float, Dot]]] = []
     for dot in dots:

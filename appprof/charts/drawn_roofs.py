@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from appprof.analysis import Analysis
+from collections.abc import Iterable
+
 from appprof.roofs import MACHINE, SOURCE_WORDS, Roof
 from appprof.words import LEVEL_LABELS, path_words
 from ert_numba.charts import roofline as blocks
@@ -14,10 +15,10 @@ _MARK = {"machine": "measured", "report": "vendor's peak", "catalogue": "theoret
 _QUIET = ("int1", "int4")
 
 
-def drawn_roofs(analysis: Analysis) -> list[blocks.Roof]:
+def drawn_roofs(found: Iterable[Roof], used_roofs: Iterable[str]) -> list[blocks.Roof]:
     """One slope a level and one flat roof a path; sparse ones only where sparse work ran."""
-    used = set(analysis.used_roofs)
-    roofs = [_roof(roof, roof.key in used) for roof in analysis.roofs if _worth_drawing(roof, used)]
+    used = set(used_roofs)
+    roofs = [_roof(roof, roof.key in used) for roof in found if _worth_drawing(roof, used)]
     seen: set[str] = set()
     # Of two definitions of one level the picture takes the first; the other stands in the table of roofs.
     return [

@@ -51,10 +51,10 @@ def _page(analysis: Analysis, result: Result, charts: Charts) -> str:
         coverage(result), how_to_count(result), groups(result), roofs(result), evidence(result), provenance(analysis),
     ]  # fmt: skip
     title = f"{one_line(analysis.model.chip.label)}: hierarchical roofline"
-    return document(title, f"<main>{''.join(parts)}</main>", charts, _asset("page.js"), _asset("page.css"))
+    return document(title, f"<main>{''.join(parts)}</main>", charts, asset("page.js"), asset("page.css"))
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return resources.files("appprof.charts").joinpath(name).read_text(encoding="utf-8")
 
 

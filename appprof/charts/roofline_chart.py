@@ -23,7 +23,7 @@ def roofline_chart(analysis: Analysis, size: Size = WIDE) -> theme.AnyChart:
 
     Parameters that a page may set: ``shown`` (ids of kernels, or null for all) and ``levels``.
     """
-    roofs = drawn_roofs(analysis)
+    roofs = drawn_roofs(analysis.roofs, analysis.used_roofs)
     dots = make_dots(analysis, ridges(roofs))
     if not roofs and not dots:
         raise ErtError(

@@ -22,6 +22,10 @@ def gemm(machine=MACHINE):
     return analyse(model_of("h200/gemm_raw.csv"), machine)
 
 
+def drawn(analysis):
+    return drawn_roofs(analysis.roofs, analysis.used_roofs)
+
+
 def dots_of(spec):
     return [row for unit, rows in vega_specs.layers(spec) if unit.get("name") == "dots" for row in rows]
 
@@ -48,18 +52,18 @@ def test_every_dot_is_a_ratio_of_sums_of_its_kernel():
 
 
 def test_roofs_that_no_kernel_uses_are_grey_and_the_others_strong():
-    roofs = {roof.key: roof for roof in drawn_roofs(gemm())}
+    roofs = {roof.key: roof for roof in drawn(gemm())}
     assert roofs["fp16.tensor.wgmma"].strong
     assert roofs["int8.tensor.mma.sync"].strong
     assert not roofs["fp16.tensor.mma.sync"].strong
     assert not roofs["fp16.vector"].strong  # half a million FLOP of an epilogue
     assert not any(key.endswith(".sparse") for key in roofs)
     assert not any(roof.dashed for roof in roofs.values())
-    assert all(roof.dashed for roof in drawn_roofs(gemm(None)))
+    assert all(roof.dashed for roof in drawn(gemm(None)))
 
 
 def test_no_roof_of_another_quantity_is_drawn():
-    keys = {roof.key for roof in drawn_roofs(gemm()) if not roof.flat}
+    keys = {roof.key for roof in drawn(gemm()) if not roof.flat}
     assert keys == {"L1.tag", "L2.sm", "DRAM"}
 
 
@@ -80,7 +84,7 @@ def test_a_hundred_thousand_kernels_are_the_longest_and_one_honest_rest():
 
 def test_dots_far_beyond_every_ridge_stand_at_the_edge_marked():
     analysis = analyse(model_of("h200/micro_raw_base.csv"), MACHINE)
-    low, high = ridges(drawn_roofs(analysis))
+    low, high = ridges(drawn(analysis))
     dots = make_dots(analysis, (low, high))
     beyond = [dot for dot in dots if dot.beyond]
     assert beyond
