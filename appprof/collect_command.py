@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from appprof.counts.ask import ask_for, ask_for_all, byte_metrics
 from appprof.counts.events import ask_for_events
 from appprof.counts.record import Absent
-from appprof.metrics import EVENT_COUNTERS, SOC, TRANSACTIONS, Capability
+from appprof.metrics import SOC, Capability
+from appprof.metrics_events import EVENT_COUNTERS, TRANSACTIONS
 
 PROGRAM = ("your_program", "and", "its", "arguments")
 

@@ -10,16 +10,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from appprof.application import Cell
-from appprof.metrics import (
-    GLOBAL,
-    GLOBAL_SECTORS,
-    SECTOR_BYTES,
-    THREADS,
-    THREADS_ON,
-    TRANSACTIONS,
-    WARP,
-    WARP_THREADS,
-)
+from appprof.metrics import SECTOR_BYTES
+from appprof.metrics_events import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, TRANSACTIONS, WARP, WARP_THREADS
 from appprof.roofline import Placed
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
+from appprof.metrics_events import EVENT_COUNTERS
 from appprof.metrics_tensor import TENSOR_NAMES
 
 Capability = tuple[int, int]
@@ -147,8 +148,6 @@ class ByteCounter(msgspec.Struct, frozen=True):
 
 
 SECTOR_BYTES, LINE_BYTES = 32, 128
-# Bytes of whole sectors, both ways: divided by 32 they are the transactions of the instruction roofline.
-TRANSACTIONS = ("L1.tag", "L2.sm", "DRAM")
 GB202: tuple[Capability, ...] = ((12, 0),)
 OLD_L1: tuple[Capability, ...] = ((7, 0), (7, 2))
 _HOST = ("lts__t_sectors_aperture_sysmem_op_read", "lts__t_sectors_aperture_sysmem_op_write")
@@ -222,39 +221,6 @@ TENSOR_KERNEL_NAMES = (
 
 # Bytes that the tensor memory accelerator moved past the L1 counters.
 TMA_BYTES = ("l1tex__m_xbar2l1tex_read_bytes_pipe_tma", "l1tex__m_l1tex2xbar_write_bytes_pipe_tma")
-
-
-class EventCounter(msgspec.Struct, frozen=True):
-    """Events of the instruction roofline: the sum of ``names``, all of them or none. Earlier rows are preferred.
-
-    ``ratio_of``: the name is an average per event of that key, kept as ``.ratio``.
-    """
-
-    event: str
-    names: tuple[str, ...]
-    ratio_of: str = ""
-
-
-# Warp instructions; instructions of threads that were active, or also not predicated off; requests of loads and stores
-# to global memory with the 32-byte sectors they touched; instructions on shared memory with the cycles (wavefronts)
-# that they took. The names are those of NVIDIA's own table from nvprof's metrics to these, from 7.0 on. Requests, and
-# not ``smsp__inst_executed_op_global_*``: generic loads are in the sectors and not in the latter.
-WARP, THREADS, THREADS_ON = "warp_instructions", "thread_instructions", "thread_instructions_on"
-GLOBAL, GLOBAL_SECTORS = "global_requests", "global_sectors"
-EVENT_COUNTERS: tuple[EventCounter, ...] = (
-    EventCounter(WARP, ("smsp__inst_executed",)),
-    EventCounter(WARP, ("sm__inst_executed",)),
-    EventCounter(THREADS, ("smsp__thread_inst_executed",)),
-    EventCounter(THREADS, ("smsp__thread_inst_executed_per_inst_executed",), ratio_of=WARP),
-    EventCounter(THREADS_ON, ("smsp__thread_inst_executed_pred_on",)),
-    EventCounter(THREADS_ON, ("smsp__thread_inst_executed_pred_on_per_inst_executed",), ratio_of=WARP),
-    EventCounter(GLOBAL, tuple(f"l1tex__t_requests_pipe_lsu_mem_global_op_{way}" for way in ("ld", "st"))),
-    EventCounter(GLOBAL_SECTORS, tuple(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{way}" for way in ("ld", "st"))),
-)
-# Warp schedulers of an SM; each issues one instruction a clock (98.8 % of this was reached on an H200, and ncu's own
-# percentage of the peak is of the same).
-SCHEDULERS_PER_SM = dict.fromkeys(ALL, 4)
-WARP_THREADS = 32
 
 # Further numbers of a launch: key, full names in order of preference.
 FACTS: dict[str, tuple[str, ...]] = {

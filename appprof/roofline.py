@@ -12,7 +12,8 @@ from collections.abc import Iterable
 import msgspec
 
 from appprof.application import ApplicationModel, Cell, LevelBytes, PathFlop
-from appprof.metrics import BYTE_DEFINITIONS, WARP
+from appprof.metrics import BYTE_DEFINITIONS
+from appprof.metrics_events import WARP
 from appprof.roofs import CATALOGUE, ISSUE, MACHINE, REPORT, Roof, RoofBook
 
 COMPUTE, BANDWIDTH, LAUNCH, TENSOR = "compute", "bandwidth", "launch", "tensor"

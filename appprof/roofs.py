@@ -13,7 +13,8 @@ import msgspec
 
 from appprof.application import ApplicationModel, Chip
 from appprof.counts.peaks import Peak
-from appprof.metrics import BYTE_DEFINITIONS, SCHEDULERS_PER_SM
+from appprof.metrics import BYTE_DEFINITIONS
+from appprof.metrics_events import SCHEDULERS_FROM, SCHEDULERS_PER_SM
 from appprof.roof_index import highest, index_ceilings, path_keys, peak_keys
 from appprof.same_gpu import check_same_gpu
 from ert_numba.catalog.gpus import Gpu, Rate, gpu_of, largest_of
@@ -110,14 +111,14 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
         chip = self.chip.compute_capability
         sms = self.chip.sm_count or (self.gpu.sm_count if self.gpu else None)
         fastest = self.chip.maximum_sm_clock_hz or (self.gpu.maximum_clock_hz if self.gpu else None)
-        clock, schedulers = clocks.get("sm", fastest), SCHEDULERS_PER_SM.get(chip) if chip else None
-        if not sms or not clock or schedulers is None:
+        clock = clocks.get("sm", fastest)
+        if not sms or not clock or chip is None or chip < SCHEDULERS_FROM:
             return None
-        value = float(schedulers * sms) * clock
+        value = float(SCHEDULERS_PER_SM * sms) * clock
         return Roof(
             key=ISSUE, value=value, high=value, source=CATALOGUE, unit="inst/s", limit=value,
-            name=f"{schedulers} schedulers an SM x {sms} SMs x {si(clock, 'Hz', 4)}, one warp instruction a clock each",
-            at_maximum=schedulers * sms * fastest if fastest and fastest != clock else None,
+            name=f"{SCHEDULERS_PER_SM} schedulers an SM x {sms} SMs x {si(clock, 'Hz', 4)}, one instruction a clock each",
+            at_maximum=SCHEDULERS_PER_SM * sms * fastest if fastest and fastest != clock else None,
             note="" if "sm" in clocks else "not at the profile's clock, which is not known: at the device's highest",
         )  # fmt: skip
 

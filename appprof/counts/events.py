@@ -8,7 +8,7 @@ import msgspec
 
 from appprof.counts.record import Event, Origin
 from appprof.metric_terms import RATIO, Term, WeightedSum, find_term, forms_of, weighted_sum
-from appprof.metrics import EVENT_COUNTERS, EventCounter
+from appprof.metrics_events import EVENT_COUNTERS, EventCounter
 
 
 class EventPlan(msgspec.Struct, frozen=True):

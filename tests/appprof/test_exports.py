@@ -8,7 +8,7 @@ from example_profiles import application, cell, traffic
 
 from appprof.analysis import analyse
 from appprof.exports import as_csv
-from appprof.metrics import GLOBAL, GLOBAL_SECTORS, WARP
+from appprof.metrics_events import GLOBAL, GLOBAL_SECTORS, WARP
 from appprof.result import make_result
 
 MACHINE = example_models.h200_model()

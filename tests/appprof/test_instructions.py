@@ -6,7 +6,7 @@ from example_profiles import application, cell, flop, model_of, traffic
 
 from appprof.analysis import analyse
 from appprof.application import LevelBytes
-from appprof.metrics import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, WARP
+from appprof.metrics_events import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, WARP
 from appprof.roofs import make_roofs
 
 MACHINE = example_models.h200_model()

@@ -8,7 +8,7 @@ from example_profiles import application, cell, model_of, traffic
 from appprof.analysis import analyse
 from appprof.charts.instruction_chart import WALLS, instruction_chart
 from appprof.charts.page import profile_page
-from appprof.metrics import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, WARP
+from appprof.metrics_events import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, WARP
 from appprof.result import make_result
 from ert_numba.charts.roofline import NARROW, WIDE
 from ert_numba.errors import ErtError

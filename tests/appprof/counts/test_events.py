@@ -4,7 +4,7 @@ import pytest
 
 from appprof.counts.events import ask_for_events
 from appprof.counts.resolve import count
-from appprof.metrics import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, WARP
+from appprof.metrics_events import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, WARP
 from appprof.report.read import read_report
 
 REQUESTS, SECTORS = (f"l1tex__t_{what}_pipe_lsu_mem_global_op_" for what in ("requests", "sectors"))
