@@ -13,6 +13,7 @@ import msgspec
 
 from appprof.counts.peaks import Peak
 from appprof.counts.record import Absent
+from appprof.metrics import BYTE_DEFINITIONS
 from appprof.report.profile import Source
 from ert_numba.records import Provenance
 from ert_numba.store.documents import DocumentType, register
@@ -151,24 +152,47 @@ class ApplicationModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 def faults_of_application(model: ApplicationModel) -> Iterator[str]:
     """One sentence for each broken rule, naming its field."""
     for index, cell in enumerate(model.cells):
-        where = f"cells[{index}]"
-        if cell.launches < 1:
-            yield f"{where}: launches is {cell.launches}, where a positive number must stand"
-        if cell.flop_status not in ("complete", "partial", "unknown"):
-            yield f"{where}: flop_status is {cell.flop_status!r}"
-        if cell.seconds is not None and not 0 < cell.seconds < math.inf:
-            yield f"{where}: seconds is {cell.seconds!r}, where a positive number must stand"
-        amounts = [*((row.key, row.value) for row in cell.flop), *((row.definition, row.value) for row in cell.traffic)]
-        amounts += cell.events.items()
-        for name, value in amounts:
-            if not 0 <= value < math.inf:
-                yield f"{where}: {name} is {value!r}, where 0 or a positive number must stand"
-        for unit, clock in cell.clocks_hz.items():
-            if not 0 < clock < math.inf:
-                yield f"{where}: clocks_hz.{unit} is {clock!r}, where a positive number must stand"
+        yield from (f"cells[{index}]: {fault}" for fault in _faults_of_cell(cell))
     for index, peak in enumerate(model.peaks):
-        if not 0 < peak.per_cycle < math.inf or not 0 < peak.clock_hz < math.inf:
+        if not all(0 < value < math.inf for value in (peak.per_cycle, peak.clock_hz, peak.per_second)):
             yield f"peaks[{index}] ({peak.key}): a peak must be positive"
+
+
+def _faults_of_cell(cell: Cell) -> Iterator[str]:
+    if cell.launches < 1:
+        yield f"launches is {cell.launches}, where a positive number must stand"
+    if cell.flop_status not in ("complete", "partial", "unknown"):
+        yield f"flop_status is {cell.flop_status!r}"
+    for name, value in _positive(cell):
+        if value is not None and not 0 < value < math.inf:
+            yield f"{name} is {value!r}, where a positive number must stand"
+    for name, value in _not_negative(cell):
+        if not 0 <= value < math.inf:
+            yield f"{name} is {value!r}, where 0 or a positive number must stand"
+    for row in cell.traffic:
+        known = BYTE_DEFINITIONS.get(row.definition)
+        if known is None or known.level != row.level:
+            yield f"there are no bytes {row.definition!r} of level {row.level!r}"
+    for flop in cell.flop:
+        if flop.fused is not None and not 0 <= flop.fused <= flop.value * (1 + 1e-9):
+            yield f"{flop.key} is {flop.value!r}, and {flop.fused!r} of it fused"
+
+
+def _positive(cell: Cell) -> Iterator[tuple[str, float | None]]:
+    yield "seconds", cell.seconds
+    yield "shortest_seconds", cell.shortest_seconds
+    yield "longest_seconds", cell.longest_seconds
+    yield from ((f"clocks_hz.{unit}", clock) for unit, clock in cell.clocks_hz.items())
+    yield from ((row.key, row.value) for row in cell.flop)
+
+
+def _not_negative(cell: Cell) -> Iterator[tuple[str, float]]:
+    yield "seconds_rounding", cell.seconds_rounding
+    yield from cell.events.items()
+    yield from ((f"the rounding of {row.key}", row.rounding) for row in cell.flop)
+    for row in cell.traffic:
+        yield row.definition, row.value
+        yield f"the rounding of {row.definition}", row.rounding
 
 
 register(

@@ -1,0 +1,78 @@
+"""What is fuzzed: each target takes any bytes and may raise nothing but ``ErtError``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from example_models import PROVENANCE
+from example_profiles import model_of
+
+from appprof import analysis
+from appprof.application import ApplicationModel
+from appprof.gather import gather
+from appprof.report.read import read_report
+from appprof.result import make_result
+from appprof.tables import kernels_table, work_table
+from ert_numba.errors import ErtError
+from ert_numba.machine import MachineModel
+from ert_numba.store import documents
+from ert_numba.store.import_ert import import_ert
+
+KNOWN = model_of("faults/F08_tensor_kernel_ffma_zero.csv")
+MEMORY = Path("/dev/shm")
+WIDTH = 100
+
+
+def ncu_rep(data: bytes) -> None:
+    _profile(data, ".ncu-rep")
+
+
+def ncu_csv(data: bytes) -> None:
+    _profile(data, ".csv")
+
+
+def document(data: bytes) -> None:
+    """A stored document of any type; a profile is judged, everything that was read is written again."""
+    path = _file(data, ".json")
+    with contextlib.suppress(ErtError):
+        found = documents.load_any(path)
+        documents.encode(found)
+        if isinstance(found, ApplicationModel):
+            _judge(found)
+        if isinstance(found, MachineModel):
+            _judge(KNOWN, found)
+    with contextlib.suppress(ErtError):
+        imported = import_ert(path)
+        assert isinstance(imported, MachineModel)
+        documents.encode(imported)
+
+
+def _profile(data: bytes, ending: str) -> None:
+    path = _file(data, ending)
+    with contextlib.suppress(ErtError):
+        for model in gather(read_report([path]), "fuzz", PROVENANCE):
+            documents.encode(model)
+            _judge(model)
+
+
+def _judge(model: ApplicationModel, machine: MachineModel | None = None) -> None:
+    found = make_result(analysis.analyse(model, machine, machine is not None))
+    msgspec.json.encode(found)
+    work_table(found, WIDTH)
+    kernels_table(found, WIDTH)
+
+
+def _file(data: bytes, ending: str) -> Path:
+    """The bytes as a file, in memory where the system allows; written anew each time."""
+    folder = MEMORY if MEMORY.is_dir() else Path(tempfile.gettempdir())
+    path = folder / f"fuzz-{os.getpid()}{ending}"
+    path.write_bytes(data)
+    return path
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {"ncu_rep": ncu_rep, "ncu_csv": ncu_csv, "document": document}
