@@ -95,7 +95,7 @@ def _row(row: Judged, reach: float) -> dict[str, Any]:
         low, high = row.a.low / row.a.value, row.a.high / row.a.value
         ends = [low, high] if row.unit == "s" else [1 / high, 1 / low]
     return {
-        "name": theme.one_line(row.name), "benchmark": theme.one_line(short_name(row)), "verdict": row.verdict,
+        "name": theme.one_line(row.name, 300), "benchmark": theme.one_line(short_name(row)), "verdict": row.verdict,
         "zero": 0, "change": inside(row.change), "low": inside(row.low), "high": inside(row.high),
         "from": inside(1 / (1 + least) - 1), "to": inside(least), "a_low": inside(ends[0] - 1),
         "a_high": inside(ends[1] - 1),

@@ -36,7 +36,8 @@ def _musts(a: SuiteRun, b: SuiteRun) -> Iterator[tuple[str, str, str, bool, str]
         yield "devices", left.name, right.name, True, one
         what = "SMs (MIG)" if left.kind == "gpu" else "cores that may be used"
         yield what, str(left.units), str(right.units), True, "Give both runs the same part of the device"
-    yield "devices", a.device_name, b.device_name, True, one
+    elif a.info is b.info:
+        yield "devices", a.device_name, b.device_name, True, one
 
 
 def unlike(a: Evidence, b: Evidence) -> str:

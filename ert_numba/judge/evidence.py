@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from ert_numba.starts import Benchmarked, SuiteInfo
 _FASTEST_BUT = 2  # rounds, which may be luck
 CLOCK_OFF = 0.02  # of the median over the run's starts: beyond the 1 % that the probe and the governor's steps make
 # Of `device.nvml.REASONS`, those that are no steady state: a dense kernel runs at the power cap on every good day.
-_UPSETS = ("thermal", "hardware slowdown", "power brake")
+_UPSETS = ("hardware slowdown", "thermal, software", "thermal, hardware", "power brake")
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,11 +56,15 @@ class SuiteRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What one start says of one benchmark: seconds for one unit of its work, and what speaks against it."""
+    """What one start says of one benchmark: seconds for one unit of its work, and what speaks against it.
+
+    ``share`` is that of its median round in the roof, or else in the limit, which was taken at the median clock.
+    """
 
     label: str
     seconds: float
     clock_hz: float | None = None
+    share: float | None = None
     doubts: tuple[str, ...] = ()
 
 
@@ -80,15 +84,14 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         return self.said.unit if self.said else "s"
 
 
-def statistic(seconds: Iterable[float], gpu: bool) -> float:
-    """What a start's rounds say: a figure that lies close from start to start, and that no single round can move.
+def deciding_round(seconds: Sequence[float]) -> int:
+    """Which round speaks for a start: the third fastest, which neither one lucky round nor two can move.
 
-    On a GPU their median. On a CPU the third fastest: neighbours only ever make a round slower, in phases that outlast
-    a start, and so reach the median. Over 12 starts of the suite on two shared cores, half of the benchmarks have a
-    standard deviation below 6.8 % by their medians, below 0.6 % by their third fastest rounds.
+    Neighbours of a CPU, and the power cap of a GPU, only ever make a round slower, in phases that may outlast a start
+    and so reach its median. FIGURES
     """
-    ordered = sorted(seconds)
-    return statistics.median(ordered) if gpu else ordered[min(_FASTEST_BUT, len(ordered) // 2)]
+    ordered = sorted(range(len(seconds)), key=seconds.__getitem__)
+    return ordered[min(_FASTEST_BUT, len(ordered) // 2)]
 
 
 def amount(said: Benchmarked | None) -> float:
@@ -111,27 +114,44 @@ def evidence_of(run: SuiteRun) -> dict[str, Evidence]:
 
 
 def _evidence(name: str, rows: list[tuple[ProcessStart, Observed]]) -> Evidence:
-    clocks = [statistics.median(row.said.clock_hz) if row.said and row.said.clock_hz else None for _, row in rows]
+    rounds = [deciding_round(row.seconds) for _, row in rows]
+    clocks = [_clock(row, index) for (_, row), index in zip(rows, rounds, strict=True)]
     known = [clock for clock in clocks if clock is not None]
-    usual = statistics.median(known) if known else None
     gpu = any(start.info is not None and start.info.device.kind == "gpu" for start, _ in rows)
+    usual = statistics.median(known) if known and gpu else None  # a CPU's wanders
     readings = [
         Reading(
             label=start.label,
-            seconds=statistic(row.seconds, gpu) / amount(row.said),
+            seconds=row.seconds[index] / amount(row.said),
             clock_hz=clock,
-            doubts=tuple(_doubts(row.said, clock, usual if gpu else None)),
+            share=_share(row),
+            doubts=tuple(_doubts(row.said, clock, usual)),
         )
-        for (start, row), clock in zip(rows, clocks, strict=True)
+        for (start, row), index, clock in zip(rows, rounds, clocks, strict=True)
     ]
     return Evidence(name=name, readings=tuple(readings), said=rows[-1][1].said)
+
+
+def _clock(row: Observed, index: int) -> float | None:
+    """Beside that round; of all rounds where a probe failed and it is not known whose clock is whose."""
+    clocks = row.said.clock_hz if row.said else ()
+    if len(clocks) == len(row.seconds):
+        return clocks[index]
+    return statistics.median(clocks) if clocks else None
+
+
+def _share(row: Observed) -> float | None:
+    if row.said is None or row.said.unit == "s":
+        return None
+    top = row.said.roof.attainable if row.said.roof else row.said.limit
+    return amount(row.said) / statistics.median(row.seconds) / top if top else None
 
 
 def _doubts(said: Benchmarked | None, clock: float | None, usual: float | None) -> Iterable[str]:
     if said is None:
         return
     throttle = str(said.conditions.get("throttle", ""))
-    upset = [word.strip() for word in throttle.split(",") if word.strip().startswith(_UPSETS)]
+    upset = [reason for reason in _UPSETS if reason in throttle]
     if upset:
         yield f"throttled ({', '.join(upset)})"
     if others := said.conditions.get("other_processes"):

@@ -23,8 +23,8 @@ class Threshold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Level(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One side of a benchmark: ``value`` over its sound starts, the range of these, in the unit of its ``Judged``.
 
-    ``starts`` counts the sound ones of ``of_starts``; ``limit`` is the physical limit beside the last of them, ``roof``
-    what a user's kernel could attain; ``clock_hz`` the median over the starts.
+    ``starts`` counts the sound ones of ``of_starts``; ``share`` is the median share of what a user's kernel could
+    attain (``roof``), or else of the physical limit; ``clock_hz`` the median beside the rounds that count.
     """
 
     value: float
@@ -33,14 +33,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     starts: int
     of_starts: int
     clock_hz: float | None = None
-    limit: float | None = None
     roof: float | None = None
-
-    @property
-    def share(self) -> float | None:
-        """Of the roof, or else of the limit."""
-        top = self.roof or self.limit
-        return self.value / top if top else None
+    share: float | None = None
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -63,8 +63,10 @@ def code(text: str) -> str:
 
 def plain(text: str) -> str:
     """Text from outside as text: no markup, no HTML, no mention of a person."""
-    escaped = re.sub(r"([\\`*_\[\]<>|#~!])", r"\\\1", _flat(text))
-    return escaped.replace("@", "&#64;")
+    escaped = re.sub(r"([\\`*_\[\]|#~!])", r"\\\1", _flat(text))
+    for letter, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("@", "&#64;")):
+        escaped = escaped.replace(letter, entity)
+    return escaped
 
 
 def _flat(text: str) -> str:

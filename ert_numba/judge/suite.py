@@ -137,6 +137,7 @@ def level(row: Evidence) -> Level:
     seconds = [reading.seconds for reading in readings]
     values = sorted(seconds if row.unit == "s" else (1 / value for value in seconds))
     clocks = [reading.clock_hz for reading in readings if reading.clock_hz is not None]
+    shares = [reading.share for reading in readings if reading.share is not None]
     return Level(
         value=statistics.median(values),
         low=values[0],
@@ -144,8 +145,8 @@ def level(row: Evidence) -> Level:
         starts=len(row.sound),
         of_starts=len(row.readings),
         clock_hz=statistics.median(clocks) if clocks else None,
-        limit=row.said.limit if row.said else None,
         roof=row.said.roof.attainable if row.said and row.said.roof else None,
+        share=statistics.median(shares) if shares else None,
     )
 
 

@@ -40,10 +40,7 @@ def decide(shift: Shift, threshold: Threshold, comparisons: int) -> Verdict:
     if size > limit:
         why = "the starts of A and B overlap" if not shift.apart else f"{comparisons} comparisons bring about as much"
         return Verdict(UNKNOWN, f"a change of {percent(change_of(shift.value))} may be noise: {why}")
-    widest = change_of(size + shift.own)
-    return Verdict(
-        UNKNOWN, f"too noisy for its threshold of {threshold.fraction:.2g}: it may have changed by {widest:.1%}"
-    )
+    return Verdict(UNKNOWN, f"it may have changed by {percent(change_of(_widest(shift)))}, beyond its threshold")
 
 
 def _widest(shift: Shift) -> float:
