@@ -15,13 +15,14 @@ import pytest
 if TYPE_CHECKING:
     from ert_numba.benchmarks.measuring import Listener
     from ert_numba.benchmarks.suite import Suite
+    from ert_numba.benchmarks.user_kernel import Places, RooflineBenchmark  # noqa: F401 - Places: a stash key's type
     from ert_numba.records import DeviceInfo
 
 PACKAGE = "ert_numba.benchmarks"
 BACKENDS = ("auto", "cuda", "cpu")
 DEFAULT_STORAGE = "file://./.benchmarks"  # pytest-benchmark's own
 _SUITE = pytest.StashKey["Suite"]()
-_DEVICE = pytest.StashKey["DeviceInfo"]()  # set as soon as a benchmark of ours or of the fixture writes into the file
+_PLACES = pytest.StashKey["Places"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,7 +48,6 @@ def suite_of(config: pytest.Config) -> Suite:
         options = config.option
         suite = Suite(options.roofline_backend, options.roofline_device, options.roofline_threads)
         config.stash[_SUITE] = suite
-        config.stash[_DEVICE] = suite.device
     return config.stash[_SUITE]
 
 
@@ -97,7 +97,6 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if config.option.roofline_progress is not None:
         config.pluginmanager.register(Reporter(config.option.roofline_progress))
-    config.option.benchmark_save_data = True  # plain --benchmark-save drops the samples, and with them every interval
 
 
 def storage_of(device: DeviceInfo, results: Path = Path("results")) -> Path:
@@ -135,16 +134,24 @@ def pytest_benchmark_generate_machine_info(config: pytest.Config) -> dict[str, A
     }
 
 
+def _device_of(config: pytest.Config) -> DeviceInfo | None:
+    """What the session has measured; None where no benchmark is ours."""
+    if _SUITE in config.stash:
+        return config.stash[_SUITE].device
+    return config.stash[_PLACES].main if _PLACES in config.stash else None
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
-    if _DEVICE not in config.stash:
+    device = _device_of(config)
+    if device is None:
         return
     from ert_numba.benchmarks.measuring import as_json
     from ert_numba.benchmarks.suite import suite_info
     from ert_numba.starts import KEY
 
     full = config.option.roofline_provenance == "full"
-    machine_info[KEY] = as_json(suite_info(config.stash[_DEVICE], config.option.roofline_start, full))
+    machine_info[KEY] = as_json(suite_info(device, config.option.roofline_start, full))
     if not full:
         machine_info.pop("node", None)  # results are made to be shared
 
@@ -158,3 +165,42 @@ def pytest_benchmark_generate_commit_info(config: pytest.Config) -> dict[str, An
 
     tool = collect().tool
     return {"id": tool, "time": None, "author_time": None, "dirty": False, "project": "ert_numba", "branch": ""}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_update_json(benchmarks: list[Any], output_json: dict[str, Any]) -> None:
+    """The raw times of our benchmarks, which plain --benchmark-save drops and every interval needs."""
+    times = {row.fullname: row.stats.data for row in benchmarks}
+    for row in output_json["benchmarks"]:
+        if "ert_numba" in row["extra_info"]:
+            row["stats"].setdefault("data", times[row["fullname"]])
+
+
+@pytest.fixture
+def roofline_clock(request: pytest.FixtureRequest) -> None:
+    """Before ``benchmark`` is made: the timer that it will read, beside what the test's own mark asks."""
+    from ert_numba.benchmarks.device_clock import DEVICE_CLOCK
+
+    mark = request.node.get_closest_marker("benchmark")
+    wanted = dict(mark.kwargs if mark else {}, timer=DEVICE_CLOCK)
+    request.node.add_marker(pytest.mark.benchmark(**wanted), append=False)
+
+
+@pytest.fixture
+def roofline_benchmark(request: pytest.FixtureRequest, roofline_clock: None, benchmark: Any) -> RooflineBenchmark:
+    """``roofline_benchmark(callable, flop=..., bytes=..., precision=..., level=...)``: a kernel's share of its roof.
+
+    See ``ert_numba.benchmarks.user_kernel.RooflineBenchmark``.
+    """
+    from ert_numba.benchmarks.user_kernel import Places, RooflineBenchmark
+
+    config = request.config
+    places = config.stash.setdefault(_PLACES, Places(config))
+    return RooflineBenchmark(benchmark, request.node.nodeid, config.option.roofline_backend, places)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if _PLACES in config.stash and config.stash[_PLACES].lines:
+        terminalreporter.section("rooflines")
+        for line in config.stash[_PLACES].summary():
+            terminalreporter.line(line)
