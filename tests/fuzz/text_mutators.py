@@ -16,8 +16,9 @@ CELLS = (
     b"1.234", b"1,234", b"1.234.567,89", b"1,234,567.89", b"1'234", b"1 234", b"9" * 400, b"9" * 20, b"4 (1; 2; x)",
     b"a (a)", b"Gbyte", b"us", b"%", b"cycle/second", b"inst/cycle", b"furlong", b"byte", b"90.0", b"0.0", b"9.0",
     b"7.0", b"(0, 0, 0)", b"(1, 1, 1)", b"range", b"graph", b"\xff\xfe", b"\x00", b'""', b'"', b"\n", b"x" * 5000,
-    b"((((", b'7  ""a:b:none:none:none:none:none:none"" ', b"gpu__time_duration.sum", b"dram__bytes.sum", b"lts__t_bytes.sum",
-    b"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed", b"sm__cycles_elapsed.avg.per_second",
+    b"((((", b'7  ""a:b:none:none:none:none:none:none"" ', b"gpu__time_duration.sum", b"dram__bytes.sum",
+    b"lts__t_bytes.sum", b"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed",
+    b"sm__cycles_elapsed.avg.per_second",
     b"device__attribute_multiprocessor_count", b"dram__bytes.sum.peak_sustained",
     b"dram__cycles_elapsed.avg.per_second",
 )  # fmt: skip
