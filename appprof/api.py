@@ -18,18 +18,20 @@ from appprof.diff import Diff, diff
 from appprof.gather import gather
 from appprof.report.read import read_report
 from appprof.result import Result, make_result
-from appprof.verify import Verdict, capability_of, judge, parse_suite
+from appprof.verify import capability_of, judge, parse_suite
 from appprof.witnesses import metrics_for
+from ert_numba.counted import Verdict
 from ert_numba.errors import ErtError
-from ert_numba.files import check_new
+from ert_numba.files import check_new, replace_text
 from ert_numba.machine import MachineModel
-from ert_numba.records import slug
+from ert_numba.records import Sweep, slug
 from ert_numba.store.documents import load, save
 from ert_numba.store.provenance import collect
 
 if TYPE_CHECKING:
     from ert_numba.charts.theme import AnyChart
 
+PAGE = "machine.html"
 DOCUMENT_HEAD = b'"appprof.application"'
 
 
@@ -114,8 +116,9 @@ def verify_machine(
 ) -> Verdict:
     """Count the work of every GPU kernel of the suite with Nsight Compute, and save the verdict on what it declares.
 
-    ``machine`` is the GPU's machine model; the verdict lies beside it as ``verdict.json`` unless ``output`` names
-    another file. ``quick`` takes smaller working sets in device memory.
+    ``machine`` is the GPU's machine model; the verdict lies beside it as ``verdict.json``, and the page there,
+    ``machine.html``, is drawn again with it, unless ``output`` names another file. ``quick`` takes smaller working sets
+    in device memory.
     """
     place = Path(machine)
     model = load_machine(place)
@@ -135,7 +138,18 @@ def verify_machine(
         provenance=collect("appprof"),
     )
     save(verdict, target)
+    if output is None:
+        draw_machine_again(target.parent, model, verdict)
     return verdict
+
+
+def draw_machine_again(folder: Path, model: MachineModel, verdict: Verdict) -> Path:
+    """The page of a machine model with a verdict on it, in the place of the page in its folder. Raises ErtError."""
+    from ert_numba.charts.page import machine_page
+
+    samples = folder / "sweep.json"
+    sweep = load(samples, Sweep) if samples.exists() else None
+    return replace_text(folder / PAGE, machine_page(model, sweep, verdict=verdict))
 
 
 def verdict_path(machine: Path) -> Path:

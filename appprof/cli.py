@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ert_numba.errors import GateFailed
-from ert_numba.terminal import application, command_of, note, print_json
+from ert_numba.terminal import application, command_of, note, print_json, table_console
 
 if TYPE_CHECKING:
     import msgspec
@@ -197,6 +197,8 @@ def verify(
 
         show(lambda width: list(verdict_tables(found, width)))
     note(f"verdict     {output or api.verdict_path(machine)}")
+    if output is None:
+        note(f"page        {api.verdict_path(machine).with_name(api.PAGE)}, drawn again with it")
     if found.failed:
         rows = "; ".join(f"{row.ceiling} ({row.what})" for row in found.failed)
         raise GateFailed(
@@ -241,9 +243,7 @@ def notes(found: Result) -> None:
 
 
 def show(tables: Callable[[int], Sequence[Any]]) -> None:
-    from rich.console import Console
-
-    console = Console()
+    console = table_console()
     for table in tables(console.width):
         console.print(table)
         console.print()

@@ -117,7 +117,7 @@ class RoofBook(msgspec.Struct, frozen=True, kw_only=True):
         value = float(SCHEDULERS_PER_SM * sms) * clock
         return Roof(
             key=ISSUE, value=value, high=value, source=CATALOGUE, unit="inst/s", limit=value,
-            name=f"{SCHEDULERS_PER_SM} schedulers an SM x {sms} SMs x {si(clock, 'Hz', 4)}, one instruction a clock each",
+            name=f"{SCHEDULERS_PER_SM} schedulers an SM x {sms} SMs x {si(clock, 'Hz', 4)}, an instruction a clock",
             at_maximum=SCHEDULERS_PER_SM * sms * fastest if fastest and fastest != clock else None,
             note="" if "sm" in clocks else "not at the profile's clock, which is not known: at the device's highest",
         )  # fmt: skip

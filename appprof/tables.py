@@ -11,8 +11,8 @@ from rich.text import Text
 from appprof.diff import Diff, KernelChange, ratio_change
 from appprof.phrases import figures_of, percent, ratio, signed, unknown, verdict_words
 from appprof.result import GroupRow, KernelRow, Result
-from appprof.verify import HIT_SHARE, Verdict
 from appprof.words import group_name, path_words
+from ert_numba.counted import HIT_SHARE, Verdict
 from ert_numba.units import si
 
 MARKS = {"machine": "", "report": "°", "catalogue": "*"}

@@ -1,4 +1,4 @@
-"""Declared work against counted work, kernel by kernel: the verdict, a document of its own. Pure."""
+"""Declared work against counted work, kernel by kernel: the checks of a verdict. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from appprof.counts.resolve import count
 from appprof.metrics import Capability
 from appprof.report.profile import KernelProfile, Report
 from appprof.witnesses import HIT_RATE, HIT_TOLERANCE, Witness, without_kernel, witness_of
+from ert_numba.counted import HIT_SHARE, Check
 from ert_numba.errors import ErtError, NotComparable
 from ert_numba.machine import MachineModel
-from ert_numba.records import AxisValue, Provenance, Skipped, Work
-from ert_numba.store.documents import DocumentType, register
+from ert_numba.records import Skipped, Work
 
-HIT_SHARE = "L1 hit share"
 NOT_PROFILED = "the launch is not in the report"
 
 
@@ -37,43 +36,6 @@ class LaunchedSuite(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     launches: tuple[Launched, ...]
     skipped: tuple[Skipped, ...] = ()
-
-
-class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One amount, declared and counted. ``counter`` names what counted it; ``counted`` is None where it has no value.
-
-    ``error`` is counted over declared less 1; of a hit share, which must be 0, the share itself.
-    """
-
-    ceiling: str
-    kernel: str
-    what: str  # "FLOP", "OP", "B", "L1 hit share"
-    counter: str
-    declared: float
-    counted: float | None
-    error: float | None
-    tolerance: float
-    passed: bool
-    note: str = ""
-
-
-class Verdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether the kernels of a machine model do the work that they declare. ``skipped``: no counter, and why."""
-
-    schema: str = "appprof.verdict"
-    version: int = 1
-    run: str  # that of the machine model
-    device: str
-    architecture: str
-    tool: str  # "Nsight Compute 2025.3.1.0"
-    settings: dict[str, AxisValue] = {}
-    checks: tuple[Check, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    provenance: Provenance
-
-    @property
-    def failed(self) -> tuple[Check, ...]:
-        return tuple(row for row in self.checks if not row.passed)
 
 
 def capability_of(machine: MachineModel) -> Capability:
@@ -220,25 +182,3 @@ def _same_gpu(report: Report, suite: LaunchedSuite, machine: MachineModel) -> No
             f"the profiled one is another: {'; '.join(unlike)}",
             "Choose it with --device, or give its own machine model with --machine",
         )
-
-
-def faults_of_verdict(verdict: Verdict) -> Iterator[str]:
-    """One sentence for each broken rule, naming its field."""
-    if not verdict.checks:
-        yield "checks is empty: nothing was compared, so there is no verdict"
-    for index, row in enumerate(verdict.checks):
-        where = f"checks[{index}] ({row.ceiling})"
-        if not 0 <= row.declared < math.inf:
-            yield f"{where}: declared is {row.declared!r}, where 0 or a positive number must stand"
-        if row.passed != (row.error is not None and abs(row.error) <= row.tolerance):
-            yield f"{where}: passed is {row.passed}, with an error of {row.error!r} where {row.tolerance!r} may be"
-
-
-register(
-    DocumentType(
-        type=Verdict,
-        label="a verdict",
-        made_by="python -m appprof verify --machine RUN",
-        faults=faults_of_verdict,
-    )
-)

@@ -57,6 +57,23 @@ def write_bytes_new(path: Path, data: bytes) -> Path:
     return path
 
 
+def replace_text(path: Path, text: str) -> Path:
+    """Write UTF-8 text in the place of whatever stands there, whole or not at all: for pages, which are made again.
+
+    Documents are never written so. Raises ErtError.
+    """
+    path = Path(path)
+    with _speaking_of(f"to write {path}"):
+        temporary = _temporary(path.parent)
+        try:
+            _write_and_sync(temporary, text.encode("utf-8"))
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+    return path
+
+
 def read_whole(path: Path, asked: str, maximum_bytes: int) -> bytes:
     """The whole of an ordinary file, within a limit. Raises ErtError."""
     try:

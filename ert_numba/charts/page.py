@@ -9,6 +9,7 @@ from altair.utils.schemapi import debug_mode
 
 from ert_numba.catalog.memory_levels import level_order
 from ert_numba.charts import theme
+from ert_numba.charts.counted_section import counted_doubt, counted_section
 from ert_numba.charts.curves import panels
 from ert_numba.charts.document import document, esc, figure, table
 from ert_numba.charts.export import write_image, write_vega_lite
@@ -17,6 +18,7 @@ from ert_numba.charts.machine_chart import machine_chart, machine_roofs, widest_
 from ert_numba.charts.roofline import NARROW
 from ert_numba.charts.sweep_chart import sweep_chart
 from ert_numba.charts.words import ceiling_words, clock, interval, origin, reading_order
+from ert_numba.counted import Verdict
 from ert_numba.files import write_text_new
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import AxisValue, Sweep
@@ -38,9 +40,15 @@ Charts = dict[str, tuple[theme.AnyChart, theme.AnyChart]]
 """The charts of a page by name, each wide and narrow."""
 
 
-def write_page(path: Path, model: MachineModel, sweep: Sweep | None = None, charts: Charts | None = None) -> Path:
+def write_page(
+    path: Path,
+    model: MachineModel,
+    sweep: Sweep | None = None,
+    charts: Charts | None = None,
+    verdict: Verdict | None = None,
+) -> Path:
     """Write :func:`machine_page` to a path where nothing stands yet. Raises ErtError."""
-    return write_text_new(path, machine_page(model, sweep, charts))
+    return write_text_new(path, machine_page(model, sweep, charts, verdict))
 
 
 def page_charts(model: MachineModel, sweep: Sweep | None = None) -> Charts:
@@ -58,18 +66,26 @@ def page_charts(model: MachineModel, sweep: Sweep | None = None) -> Charts:
     return charts
 
 
-def machine_page(model: MachineModel, sweep: Sweep | None = None, charts: Charts | None = None) -> str:
-    """One offline HTML page of the model and, where it is given, of the sweep that it was fitted from.
+def machine_page(
+    model: MachineModel, sweep: Sweep | None = None, charts: Charts | None = None, verdict: Verdict | None = None
+) -> str:
+    """One offline HTML page of the model and, where given, of its sweep and of the verdict on its kernels.
 
     ``charts`` are those of :func:`page_charts`, where the caller has them already. Raises ErtError as that does.
     """
     charts = charts or page_charts(model, sweep)
-    parts = [_header(model), *_doubts(model), _roofline_section(model)]
+    parts = [_header(model), *_doubts(model, verdict), _roofline_section(model)]
     if "working-sets" in charts:
         parts.append(_sweep_section(model))
     if "limits" in charts:
         parts.append(_limits_section())
-    parts += [_ceilings(model), _knees(model), _skipped(model), _provenance(model, sweep)]
+    parts += [
+        _ceilings(model),
+        counted_section(model, verdict),
+        _knees(model),
+        _skipped(model),
+        _provenance(model, sweep),
+    ]
     return document(f"{model.device.name}: measured ceilings", f"<main>{''.join(parts)}</main>", charts)
 
 
@@ -110,9 +126,9 @@ def _facts(model: MachineModel) -> Iterator[tuple[str, str, str]]:
         yield theme.level_label(model.device.kind, level), si(row.value, row.unit), words
 
 
-def _doubts(model: MachineModel) -> Iterator[str]:
+def _doubts(model: MachineModel, verdict: Verdict | None) -> Iterator[str]:
     """What a reader must know before believing a figure, above the figures."""
-    lines = list(model.notes)
+    lines = [*counted_doubt(model, verdict), *model.notes]
     if model.partial:
         lines.insert(0, "The sweep was ended before it was complete: what is missing was not measured.")
     counts = (

@@ -14,12 +14,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ert_numba.counted import Verdict, faults_of_verdict
 from ert_numba.errors import ErtError
 from ert_numba.files import read_whole, write_bytes_new
+from ert_numba.judge.history import HistoryEntry
 from ert_numba.judge.judgement import Judgement
 from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep
-from ert_numba.store.checks import faults_of_judgement, faults_of_machine, faults_of_sweep
+from ert_numba.store.checks import faults_of_history, faults_of_judgement, faults_of_machine, faults_of_sweep
 from ert_numba.store.migrations import upgrade
 
 _BROKEN = "Take an unbroken copy of the file, or make it again with: {made_by}"
@@ -214,5 +216,21 @@ register(
         label="a judgement of two runs",
         made_by="python -m ert_numba compare A B -o judgement.json",
         faults=faults_of_judgement,
+    )
+)
+register(
+    DocumentType(
+        type=Verdict,
+        label="a verdict",
+        made_by="python -m appprof verify --machine RUN",
+        faults=faults_of_verdict,
+    )
+)
+register(
+    DocumentType(
+        type=HistoryEntry,
+        label="an entry of a device's history",
+        made_by="python -m ert_numba history",
+        faults=faults_of_history,
     )
 )

@@ -7,15 +7,18 @@ import msgspec
 import pytest
 from counted_suite import COUNTERS, H200, NAMES, ROWS, SASS, cells, suite, write_csv
 
+from appprof import api
 from appprof.report.read import read_file
-from appprof.verify import HIT_SHARE, Launched, LaunchedSuite, Verdict, capability_of, judge, parse_suite
+from appprof.verify import Launched, LaunchedSuite, capability_of, judge, parse_suite
 from appprof.witnesses import HIT_RATE, Witness, metrics_for, witness_of
+from ert_numba.counted import HIT_SHARE, Verdict
 from ert_numba.errors import ErtError, NotComparable
 from ert_numba.records import Skipped, Work
 from ert_numba.store.documents import load, registered, save
 from ert_numba.store.schema import file_name, schema_text
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "nvidia-h200" / "2026-11-29T1737-gpu"
 
 
 @pytest.fixture
@@ -201,3 +204,14 @@ def test_the_stored_schema_is_todays():
     row = next(row for row in registered() if row.type is Verdict)
     stored = ROOT / "results" / "schema" / file_name(row)
     assert stored.read_text(encoding="utf-8") == schema_text(row), "make schema"
+
+
+def test_the_page_of_the_machine_is_drawn_again_with_the_verdict(tmp_path):
+    for name in ("machine.json", "verdict.json"):
+        (tmp_path / name).write_bytes((RESULTS / name).read_bytes())
+    (tmp_path / "machine.html").write_text("the page of the sweep", encoding="utf-8")
+    model, verdict = api.load_machine(tmp_path), load(tmp_path / "verdict.json", Verdict)
+    page = api.draw_machine_again(tmp_path, model, verdict)
+    assert page == tmp_path / "machine.html"
+    assert "what the hardware counted" in page.read_text(encoding="utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {"machine.json", "verdict.json", "machine.html"}

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from ert_numba import files
 from ert_numba.errors import ErtError
-from ert_numba.files import check_new, check_writable, read_whole, run_folder, write_bytes_new, write_text_new
+from ert_numba.files import (
+    check_new,
+    check_writable,
+    read_whole,
+    replace_text,
+    run_folder,
+    write_bytes_new,
+    write_text_new,
+)
 from ert_numba.records import slug
 
 NOON = datetime(2026, 11, 29, 15, 47, 30, tzinfo=UTC)
@@ -236,3 +244,18 @@ def test_a_whole_file_within_its_limit(tmp_path):
     assert read_whole(path, "to read", 100) == b"x" * 100
     with pytest.raises(ErtError, match="larger than"):
         read_whole(path, "to read", 99)
+
+
+def test_a_page_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    assert replace_text(path, "old") == path
+    assert replace_text(path, "new ½").read_text(encoding="utf-8") == "new ½"
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("ert_numba.files.os.fsync", full)
+    with pytest.raises(ErtError, match="full"):
+        replace_text(path, "half")
+    assert path.read_text(encoding="utf-8") == "new ½"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from appprof.cli import app
 from appprof.collect.ncu import collect, find_ncu
-from appprof.verify import Verdict
+from ert_numba.counted import Verdict
 from ert_numba.errors import ErtError
 from ert_numba.store.documents import load, save
 
@@ -82,6 +82,8 @@ def test_a_verdict_lies_beside_the_machine_model(ncu, run_folder):
     assert all(name in result.stdout for name in NAMES)
     assert "FAILS" not in result.stdout
     assert "Not compared" in result.stdout
+    assert "what the hardware counted" in (run_folder / "machine.html").read_text(encoding="utf-8")
+    assert "machine.html" in result.stderr
     stored = load(run_folder / "verdict.json", Verdict)
     assert stored.settings == {
         "clock-control": "none", "cache-control": "all", "profile-from-start": "off", "quick": True,
@@ -106,6 +108,7 @@ def test_json_is_the_document(ncu, run_folder):
     result = verify("--machine", run_folder, "--json", "-o", run_folder / "other.json")
     assert result.stdout == (run_folder / "other.json").read_text(encoding="utf-8")
     assert not (run_folder / "verdict.json").exists()
+    assert not (run_folder / "machine.html").exists()
 
 
 def test_nothing_is_counted_where_the_verdict_could_not_be_saved(ncu, run_folder):
