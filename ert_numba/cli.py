@@ -425,6 +425,30 @@ def _show_models(comparison: Comparison, as_json: bool) -> None:
 
 
 @command
+def history(
+    device: Annotated[str | None, typer.Argument(help="A device's folder under the results; the only one else.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A new file for the page.")] = None,
+    results: Annotated[Path, typer.Option(help="Folder with the devices' results.")] = Path("results"),
+    as_json: AsJson = False,
+) -> None:
+    """Record a device's runs in results/<device>/history, and show each ceiling over time and driver."""
+    from ert_numba.history_tables import history_tables
+    from ert_numba.recording import device_folder, record, write_page
+
+    found = record(device_folder(device, results))
+    for text in found.notes:
+        note(f"Note: {text}")
+    for path in found.added:
+        note(f"recorded  {path}")
+    if output is not None:
+        note(f"page      {write_page(found, output)}")
+    if as_json:
+        print_json(*found.entries)
+    else:
+        show_tables(iter(history_tables(found)))
+
+
+@command
 def import_ert(
     source: Annotated[Path, typer.Argument(help="ERT's roofline.json.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="A new file for the machine model.")],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from ert_numba.judge.history import BENCHMARKS, SWEEP, HistoryEntry
 from ert_numba.judge.judgement import VERDICTS, Judgement
 from ert_numba.machine import Ceiling, Knee, MachineModel, ProofPoint
 from ert_numba.records import AxisValue, DeviceInfo, Sample, Sweep
@@ -50,6 +51,14 @@ def faults_of_judgement(judgement: Judgement) -> Iterator[str]:
         if row.low is not None and row.change is not None and row.high is not None:
             # Ratios less 1: a time cannot fall below nothing.
             yield from _interval(f"{where}: 1 +", "change", 1 + row.low, 1 + row.change, 1 + row.high)
+
+
+def faults_of_history(entry: HistoryEntry) -> Iterator[str]:
+    """One sentence for each fault, naming the ceiling."""
+    yield from _one_of("source", entry.source, (BENCHMARKS, SWEEP))
+    yield from _positive("starts", entry.starts)
+    for key, past in entry.ceilings.items():
+        yield from _interval(f"ceilings.{key}", "value", past.low, past.value, past.high)
 
 
 def _sample(where: str, sample: Sample) -> Iterator[str]:
