@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ert_numba.errors import DeviceLost, ErtError
 from ert_numba.kernels.spec import Request
 from ert_numba.machine import MachineModel
-from ert_numba.records import Skipped, Sweep
+from ert_numba.records import DeviceInfo, Skipped, Sweep
 
 if TYPE_CHECKING:
     from ert_numba.backends import Backend
@@ -67,11 +68,17 @@ def sweep(
         resume=resume,
         full_provenance=full_provenance,
         listener=listener,
+        begun=lambda device: prepare_vega() if results is not None and _leaves_cores(device) else None,
     )
     if results is None:
         return Run(done, fit(done), None, {}, stopped)
-    prepare_vega()  # beside the fit; before, it would have disturbed the measuring
+    prepare_vega()  # beside the fit at the latest; beside the measuring of a CPU it would have disturbed that
     return replace(save(done, Path(results)), stopped=stopped)
+
+
+def _leaves_cores(device: DeviceInfo) -> bool:
+    """Whether a process on another core disturbs no figure: a GPU is timed by itself, its launches by one core."""
+    return device.kind == "gpu" and (os.cpu_count() or 1) >= 4
 
 
 def measured(
@@ -83,8 +90,12 @@ def measured(
     resume: Path | str | None = None,
     full_provenance: bool = False,
     listener: Callable[[Any], None] | None = None,
+    begun: Callable[[DeviceInfo], None] | None = None,
 ) -> tuple[Sweep, KeyboardInterrupt | DeviceLost | None]:
-    """As :func:`sweep`, without the rest: the samples, and what ended the measuring early. Raises ErtError."""
+    """As :func:`sweep`, without the rest: the samples, and what ended the measuring early.
+
+    ``begun`` hears of the device before it is made ready. Raises ErtError.
+    """
     started = time.monotonic()
     from ert_numba.backends import choose
     from ert_numba.request import checked, from_settings
@@ -102,6 +113,8 @@ def measured(
     if budget_seconds is None:
         budget_seconds = chosen.budgets[request.quick]
     checked(request, budget_seconds, chosen.device)
+    if begun is not None:
+        begun(chosen.device)
     return _measure(chosen, request, budget_seconds, before, full_provenance, listener, started)
 
 
@@ -208,7 +221,9 @@ def save(done: Sweep, results: Path) -> Run:
     try:
         model = fit(done)
         files = {"sweep": samples, "machine": save_document(model, folder / "machine.json")}
-        return Run(done, model, folder, files | draw(model, done, folder))
+        # A sweep that was ended early may hold nothing that a roofline shows.
+        drawn = any(row.kind in ("compute", "bandwidth") and not row.impossible for row in model.ceilings)
+        return Run(done, model, folder, files | (draw(model, done, folder) if drawn or not done.partial else {}))
     except ErtError as error:
         raise _kept(error, samples) from error
 

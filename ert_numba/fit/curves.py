@@ -180,7 +180,7 @@ def _plateau_ceiling(curve: _Curve, ceiling: str, plateau: Plateau, members: lis
         access=key.access,
         variant=key.variant,
         scope=key.scope,
-        traffic_ratio=work.bytes_moved / work.bytes_counted if work.bytes_moved and work.bytes_counted else 1.0,
+        traffic_ratio=work.bytes_moved / work.bytes_counted if key.kind == "bandwidth" and work.bytes_moved else 1.0,
         clock_hz=(min(clocks), max(clocks)) if clocks else None,
         limit=limit,
         impossible=limit is not None and low > limit,

@@ -90,7 +90,7 @@ FORMS: tuple[Form, ...] = (
     # Multiplies among some chains, adds among the others: ptxas would make one IMAD of a product and its sum.
     Form(precision="int32", path="vector.add", instruction="mul.lo.s32 {x}, {x}, {n};", add="add.s32",
          register="b32", type="uint32", sass="IMAD", other="add.s32 {x}, {x}, {n};", other_sass="IADD3?",
-         operations=1, chains=8, body=512, start=1, still=5, moving=5),
+         operations=1, chains=8, body=1024, start=1, still=5, moving=5),
 )  # fmt: skip
 
 

@@ -47,16 +47,20 @@ def _load_points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipp
             continue
         yield from made(device, request, size)
     if request.wants_level("DRAM"):
-        axes: dict[str, AxisValue] = {
-            "pattern": "stream",
-            "operator": "cg",
-            "block_threads": 1024,
-            "loads": 4,
-            "blocks": blocks(device, 1024),
-        }
-        size = stream_bytes(device, request)
-        yield _load("DRAM.read", axes, size, device)
-        yield _load("DRAM.read", axes | {"pattern": "private"}, size // device.units, device)
+        yield from _dram_points(device, stream_bytes(device, request))
+    if not request.levels:
+        reason = "no kernel yet: texture reads share L1's path, constant reads are words broadcast to a warp"
+        yield from (Skipped(what=what, reason=reason) for what in ("CONSTANT.read", "TEXTURE.read"))
+
+
+def _dram_points(device: DeviceInfo, size: int) -> Iterator[Point]:
+    """Cards of one product differ in which of these is best by 1 %: many threads, or fewer with more in flight."""
+    axes: dict[str, AxisValue] = {"operator": "cg"}
+    deep = axes | {"block_threads": 512, "loads": 8, "blocks": 2 * device.units}
+    wide = axes | {"block_threads": 1024, "loads": 4, "blocks": blocks(device, 1024)}
+    yield _load("DRAM.read", deep | {"pattern": "stream"}, size, device)
+    yield _load("DRAM.read", wide | {"pattern": "private"}, size // device.units, device)
+    yield _load("DRAM.read", deep | {"pattern": "private"}, size // device.units, device)
 
 
 def _l1_points(device: DeviceInfo, request: Request, size: int) -> Iterator[Point]:

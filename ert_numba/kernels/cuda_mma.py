@@ -129,7 +129,9 @@ def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
         if not request.wants_precision(key.split(".", maxsplit=1)[0]):
             continue
         if key not in usable:
-            yield Skipped(what=key, reason=f"{device.architecture} has no such mma.sync")
+            known = any(row.at_least <= compute for row in MMA_SHAPES if row.key == key)
+            lacks = "makes it of many other instructions" if known else "has no such mma.sync"
+            yield Skipped(what=key, reason=f"{device.architecture} {lacks}")
             continue
         axes: dict[str, AxisValue] = {
             "blocks": 4 * device.units,

@@ -7,11 +7,15 @@ import json
 
 import pytest
 from fake_backend import RATES, SIZES, FakeMachine
+from made_up_sweeps import device as gpu_like
+from made_up_sweeps import sample as made_up_sample
+from made_up_sweeps import sweep as made_up_sweep
 
 import ert_numba
 from ert_numba import api, backends, files
 from ert_numba.errors import ErtError, NotComparable
 from ert_numba.kernels.spec import Request
+from ert_numba.records import Work
 
 
 @pytest.fixture
@@ -115,6 +119,21 @@ def test_an_interrupt_before_the_first_sample_says_that_nothing_was_measured(mac
     with pytest.raises(ErtError, match="nothing was measured"):
         sweep(tmp_path)
     assert machine.timer.closed
+
+
+def test_a_sweep_that_ended_before_anything_could_be_drawn_is_saved_all_the_same(tmp_path):
+    only = made_up_sample("launch.stream", [1e-5] * 6, Work(accesses=10.0))
+    run = api.save(made_up_sweep(only, partial=True), tmp_path / "results")
+    assert set(run.files) == {"sweep", "machine"}
+    assert [row.kind for row in run.model.ceilings] == ["overhead"]
+    with pytest.raises(ErtError, match="What was measured is safe in"):
+        api.save(made_up_sweep(only), tmp_path / "results")
+
+
+@pytest.mark.parametrize(("kind", "cores", "early"), [("gpu", 8, True), ("gpu", 2, False), ("cpu", 8, False)])
+def test_the_page_is_begun_beside_the_measuring_only_where_it_disturbs_nothing(kind, cores, early, monkeypatch):
+    monkeypatch.setattr(api.os, "cpu_count", lambda: cores)
+    assert api._leaves_cores(gpu_like(kind=kind)) is early
 
 
 def test_a_finished_sweep_may_be_resumed_too(machine, tmp_path):

@@ -80,7 +80,7 @@ TELL = """
 
 
 def test_ctrl_c_in_a_kernel_saves_what_was_measured(tmp_path: Path) -> None:
-    process = start(TELL.format(at=30), tmp_path, *SMALL)
+    process = start(TELL.format(at=60), tmp_path, *SMALL)
     assert process.stdout is not None
     assert process.stdout.readline() == "in a kernel\n"
     process.send_signal(signal.SIGINT)

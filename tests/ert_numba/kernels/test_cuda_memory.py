@@ -61,7 +61,7 @@ def test_knee_curves_reach_well_past_the_cache_they_end() -> None:
 
 def test_an_unknown_l1_is_skipped_with_a_reason() -> None:
     offered = list(cuda_memory.LOAD.points(gpu(l1=None), Request()))
-    assert [row.what for row in offered if isinstance(row, Skipped)] == ["L1.read"]
+    assert [row.what for row in offered if isinstance(row, Skipped)] == ["L1.read", "CONSTANT.read", "TEXTURE.read"]
 
 
 def test_levels_that_were_not_asked_for_are_not_offered() -> None:

@@ -37,3 +37,18 @@ def test_a_sparse_limit_is_twice_the_dense_one() -> None:
     sparse = [key for key in rates if key.endswith(".sparse")]
     assert len(sparse) == 5
     assert all(rates[key] == 2 * rates[key.removesuffix(".sparse")] for key in sparse)
+
+
+def test_a_form_that_is_emulated_is_skipped_with_that_reason() -> None:
+    pytest.importorskip("numba_cuda")
+    from ert_numba.kernels.cuda_mma import SPEC
+    from ert_numba.kernels.spec import Request
+    from ert_numba.records import DeviceInfo, Skipped
+
+    def reasons(architecture: str) -> dict[str, str]:
+        device = DeviceInfo(kind="gpu", name="x", vendor="NVIDIA", architecture=architecture, units=1)
+        return {row.what: row.reason for row in SPEC.points(device, Request()) if isinstance(row, Skipped)}
+
+    assert reasons("sm_90") == {"fp8_e4m3.tensor.mma.sync.sparse": "sm_90 makes it of many other instructions"}
+    assert reasons("sm_80")["fp8_e4m3.tensor.mma.sync.sparse"] == "sm_80 has no such mma.sync"
+    assert "fp8_e4m3.tensor.mma.sync.sparse" not in reasons("sm_89")
