@@ -5,8 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     from appprof.cli import app
+    from ert_numba.terminal import run
 
-    app(prog_name="python -m appprof")
+    run(app, "python -m appprof")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     from ert_numba.cli import app
+    from ert_numba.terminal import run
 
-    app(prog_name="python -m ert_numba")
+    run(app, "python -m ert_numba")
 
 
 if __name__ == "__main__":
