@@ -69,8 +69,11 @@ def analyse(
     kernels = summarise(placed, "kernel")
     used = roofs_used(placed)
     roofs = all_roofs(book, whole.clocks_hz, placed)
-    launch = book.launch_seconds
-    told = Told(launch_seconds=launch[0] if launch else None, path_roofs={roof.key: roof.value for roof in roofs})
+    told = Told(
+        launch_seconds=book.launch_seconds[0] if book.launch_seconds else None,
+        measured={row.key: row.value for row in machine.ceilings if not row.impossible} if machine else {},
+        path_roofs={roof.key: roof.value for roof in roofs},
+    )
     short = unique_short_names(row.name for row in kernels)
     total = model.seconds
     return Analysis(

@@ -24,9 +24,12 @@ _DENSEST_SECTORS = 16
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """What sentences may refer to beyond one kernel: the seconds of one launch, and roofs of other paths, in FLOP/s."""
+    """What sentences may refer to beyond one kernel, in SI units: the cost of the cheapest launch, what was measured on
+    the machine by the keys of its ceilings, and roofs of other paths.
+    """
 
     launch_seconds: float | None = None
+    measured: Mapping[str, float] = {}
     path_roofs: Mapping[str, float] = {}
 
 
@@ -145,6 +148,30 @@ def _fewer_bytes(verdict: str, summary: Summary, nearest: Resource, told: Told) 
     )
 
 
+def _mix(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
+    """A roof of reads is more than reads and writes together can have of device memory."""
+    roof = nearest.roofs[0]
+    if verdict != BANDWIDTH or roof.name != "DRAM.read":
+        return ""
+    mixes = {words: told.measured.get(f"DRAM.{key}", roof.value) for key, words in _MIXES.items()}
+    lower = [f"{words} {si(value, 'B/s')}" for words, value in mixes.items() if value < 0.98 * roof.value]
+    return f"That roof is of reads alone; measured here too: {', '.join(lower)}." if lower else ""
+
+
+_MIXES = {"triad": "two reads for each write", "copy": "one read for each write"}
+
+
+def _short_launches(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
+    """Time beside the kernels' own, which a profile of counters does not show."""
+    cost, mean = told.measured.get("launch.stream"), (summary.seconds or 0.0) / max(summary.timed_launches, 1)
+    if cost is None or verdict == LAUNCH or not mean or mean >= cost:
+        return ""
+    return (
+        f"Launched one by one in a stream, {si(cost, 's')} each were measured, more than the {si(mean, 's')} that it "
+        "runs: unless it comes in a CUDA graph, the GPU may wait for the host between its launches."
+    )
+
+
 def _reuse(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
     """The distance between the dots of neighbouring levels is the reuse in the cache between them.
 
@@ -203,6 +230,6 @@ def _occupancy(verdict: str, summary: Summary, nearest: Resource, told: Told) ->
 
 
 _RULES: tuple[Callable[[str, Summary, Resource, Told], str], ...] = (
-    _fused, _halves, _instruction, _clock, _busy_schedulers, _lanes, _scattered, _fewer_bytes, _reuse, _grid,
-    _occupancy,
+    _fused, _halves, _instruction, _clock, _busy_schedulers, _lanes, _scattered, _mix, _fewer_bytes, _reuse, _grid,
+    _occupancy, _short_launches,
 )  # fmt: skip

@@ -79,9 +79,18 @@ def _issue(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
 def _launch(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     mean = (summary.seconds or 0.0) / summary.timed_launches
     return (
-        f"{short} is bound by launching: a launch runs for {si(mean, 's')} and costs "
-        f"{si(told.launch_seconds or 0.0, 's')}; fusing kernels or a CUDA graph would help, a faster kernel would not."
+        f"{short} is bound by launching: a launch runs for {si(mean, 's')}, and the cheapest way to launch that was "
+        f"measured ({_way_to_launch(summary)}) takes {si(told.launch_seconds or 0.0, 's')}. Fewer and larger launches, "
+        "by fusing kernels, would help; a faster kernel would not."
     )
+
+
+def _way_to_launch(summary: Summary) -> str:
+    launch = summary.resource(LAUNCH)
+    return _LAUNCHES.get(launch.definition, launch.definition) if launch is not None else ""
+
+
+_LAUNCHES = {"launch.graph": "in a CUDA graph", "launch.stream": "in a stream"}
 
 
 def _latency(summary: Summary, short: str, nearest: Resource, told: Told) -> str:

@@ -195,3 +195,34 @@ def test_a_forced_machine_is_named_first():
     with pytest.raises(NotComparable):
         analyse(application(busy(0.5)), other)
     assert analyse(application(busy(0.5)), other, force=True).notes[0].startswith("FORCED")
+
+
+def with_ceilings(**values):
+    """The machine with some ceilings at other values, or others of their kind beside them."""
+    changed = {name.replace("_", "."): value for name, value in values.items()}
+    rows = {row.key: row for row in MACHINE.ceilings}
+    for key, value in changed.items():
+        like = rows.get(key) or rows["launch"]
+        rows[key] = msgspec.structs.replace(like, key=key, value=value, low=value, high=value)
+    return msgspec.structs.replace(MACHINE, ceilings=tuple(rows.values()))
+
+
+def test_a_roof_of_reads_is_told_beside_what_mixes_reached():
+    machine = with_ceilings(DRAM_triad=4.17e12, DRAM_copy=4.62e12)
+    triad = cell(traffic=traffic(**{**LEVELS, "DRAM": 0.8 * 4.63e12 * 1e-3}))
+    (line,) = [line for line in diagnosis(triad, machine).sentences if "reads alone" in line]
+    assert "two reads for each write 4.17 TB/s" in line
+    assert "one read" not in line  # as fast as reads, to 2 %
+    assert not any("reads alone" in line for line in diagnosis(triad, None).sentences)
+
+
+def test_short_launches_may_wait_for_the_host():
+    machine = with_ceilings(launch_stream=5e-6, launch_graph=5e-7)
+    short = cell(seconds=4e-6, traffic=traffic(**{**LEVELS, "DRAM": 0.8 * 4.63e12 * 4e-6}))
+    found = diagnosis(short, machine)
+    assert found.verdict == "bandwidth"
+    assert any("may wait for the host" in line for line in found.sentences)
+    longer = cell(seconds=40e-6, traffic=traffic(**{**LEVELS, "DRAM": 0.8 * 4.63e12 * 40e-6}))
+    assert not any("wait for the host" in line for line in diagnosis(longer, machine).sentences)
+    tiny = diagnosis(cell(seconds=4e-7, traffic=traffic(DRAM=1e3)), machine)
+    assert "in a CUDA graph) takes 500 ns" in tiny.sentences[0]
