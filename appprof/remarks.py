@@ -79,10 +79,11 @@ def _clock(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str
     if top is None or verdict != COMPUTE or top >= 0.95 * nearest.share or "sm" not in summary.clocks_hz:
         return ""
     measured = nearest.roofs[0].source == MACHINE
-    where = "at the clock at which the roof was measured" if measured else "at the device's highest clock"
+    where = "at the clock of its measurement" if measured else "at the device's highest clock"
+    higher = nearest.amount / nearest.seconds_at_maximum if nearest.seconds_at_maximum else 0.0
     return (
-        f"Its SM clock was {si(summary.clocks_hz['sm'], 'Hz')}, and the roof above is that of this clock; {where} it "
-        f"is higher, and {top:.0%} of it was reached: that difference is the clock's, not the code's."
+        f"That roof is at the SM clock of the profile, {si(summary.clocks_hz['sm'], 'Hz')}; {where} it is "
+        f"{si(higher, nearest.roofs[0].unit)}, and this is {top:.0%} of it: a difference of clocks, not of code."
     )
 
 
@@ -95,9 +96,10 @@ def _busy_schedulers(verdict: str, summary: Summary, nearest: Resource, told: To
         return f"Its schedulers issue an instruction in {issue.share:.0%} of their cycles."
     if verdict not in (COMPUTE, BANDWIDTH) or issue.share < max(0.8, nearest.share):
         return ""
+    rest = "fill what lies" if issue.share >= 0.95 else "take a part of what lies"
     return (
-        f"Its schedulers issue in {issue.share:.0%} of their cycles: what is between it and the roof are other "
-        "instructions."
+        f"Its schedulers issue an instruction in {issue.share:.0%} of their cycles: other instructions {rest} between "
+        "it and the roof."
     )
 
 
@@ -188,9 +190,11 @@ def _reuse(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str
             or not _matters(summary, one.level, other.level)
         ):
             continue
-        ratio = one.bytes / other.bytes
-        if ratio < 1000:
-            words.append(f"{ratio:.3g} bytes at {LEVEL_WORDS[one.level]} for each byte at {LEVEL_WORDS[other.level]}")
+        ratio, cache = one.bytes / other.bytes, LEVEL_WORDS[one.level]
+        if 0.95 < ratio < 1.05:
+            words.append(f"{cache} none")
+        elif ratio < 1000:
+            words.append(f"{cache} moved {ratio:.3g} times the bytes of {LEVEL_WORDS[other.level]}")
     return f"Reuse: {', '.join(words)}." if words and verdict in (BANDWIDTH, COMPUTE) else ""
 
 

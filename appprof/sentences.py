@@ -61,7 +61,7 @@ def _bandwidth(summary: Summary, short: str, nearest: Resource, told: Told) -> s
 
 
 def _held(nearest: Resource) -> str:
-    return "bound by" if nearest.share >= _NEARLY_ALL else "held back first by"
+    return "bound by" if nearest.share >= _NEARLY_ALL else "limited first by"
 
 
 def _not_alone(nearest: Resource) -> str:

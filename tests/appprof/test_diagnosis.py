@@ -151,14 +151,16 @@ def test_a_tail_cannot_cost_more_than_the_roof_leaves():
 def test_half_way_to_a_roof_is_not_bound_by_it_alone():
     assert "is bound by FP32 arithmetic" in diagnosis(busy(0.85)).sentences[0]
     some = diagnosis(busy(0.65)).sentences[0]
-    assert "is held back first by FP32 arithmetic" in some
+    assert "is limited first by FP32 arithmetic" in some
     assert "something else takes the rest" in some
 
 
 def test_reuse_is_told_where_the_bytes_matter():
     bytes_alone = {"L1_tag": 9e9, "L2_sm": 6e9, "DRAM": 3e9}
     found = diagnosis(cell(traffic=traffic(**bytes_alone), flop=(flop("fp32.vector", 1e9, fused=1e9),)))
-    assert any("1.5 bytes at L1 for each byte at L2, 2 bytes at L2 for each byte" in line for line in found.sentences)
+    assert any(
+        "L1 moved 1.5 times the bytes of L2, L2 moved 2 times the bytes of device" in line for line in found.sentences
+    )
     assert not any("Reuse" in line for line in diagnosis(busy(0.9)).sentences)
 
 
@@ -226,3 +228,11 @@ def test_short_launches_may_wait_for_the_host():
     assert not any("wait for the host" in line for line in diagnosis(longer, machine).sentences)
     tiny = diagnosis(cell(seconds=4e-7, traffic=traffic(DRAM=1e3)), machine)
     assert "in a CUDA graph) takes 500 ns" in tiny.sentences[0]
+
+
+def test_a_low_clock_is_told_apart_from_the_code():
+    work = 0.9 * 65.2e12 * 1.2 / 1.975 * 1e-3
+    slow = cell(flop=(flop("fp32.vector", work, fused=work),), traffic=traffic(**LEVELS), clocks_hz={"sm": 1.2e9})
+    (line,) = [line for line in diagnosis(slow).sentences if "difference of clocks" in line]
+    assert "1.20 GHz; at the clock of its measurement it is 65.2 TFLOP/s, and this is 55% of it" in line
+    assert not any("clocks" in line for line in diagnosis(busy(0.9)).sentences)
