@@ -79,5 +79,5 @@ SHAPES: tuple[Shape, ...] = (
     Shape("random", miss_random, 1.053, 2.0),
     Shape("gradual", miss_gradual, 1.013, 1.152, price=4.0, sizes_inside=3),
     Shape("smeared", _smeared(0.10), 0.848, 1.0),
-    Shape("smeared", _smeared(0.30), 0.611, 1.0, price=3.0),
+    Shape("smeared", _smeared(0.30), 0.611, 1.0, price=6.0),
 )
