@@ -91,6 +91,12 @@ VECTOR: dict[str, Witness] = {
         metrics=(("sm__sass_thread_inst_executed_op_integer_pred_on.sum", 2.0),),
         note="the counter holds the loop's own integer instructions too",
     ),
+    "int32.vector.add": Witness(
+        what="OP",
+        declared="flop",
+        metrics=(("sm__sass_thread_inst_executed_op_integer_pred_on.sum", 1.0),),
+        note="the counter holds the loop's own integer instructions too",
+    ),
 }
 # An FP8 mma.sync of Hopper converts and runs as FP16.
 CONVERTED: dict[tuple[Capability, str, str], str] = {((9, 0), "fp8", "tensor.mma.sync"): "fp16"}
@@ -120,6 +126,8 @@ def _tensor(ceiling: str, chip: Capability) -> Witness | str:
     precision, _, path = ceiling.removesuffix(".acc16").partition(".")
     if not path.startswith("tensor."):
         return "no counter is known for what this kernel does"
+    if path.endswith(".sparse"):
+        return "whether this chip's counters hold the zeros of sparse operations has not been checked"
     source = "fp8" if precision.startswith("fp8_") else precision
     runs_as = CONVERTED.get((chip, source, path), source)
     if not any(row.precision == runs_as and row.path == path for row in TENSOR_COUNTERS.get(chip, ())):

@@ -38,6 +38,31 @@ def require_packages() -> None:
         )
 
 
+def require_compiler(driver_version: int, compiler: tuple[int, int] | None) -> None:
+    """Raise :class:`NoGpu` where the compiler's CUDA is of a later major version than the driver's: its code would not
+    load. ``driver_version`` is as the driver counts (12040); of a compiler that is not found nothing is said here.
+    """
+    major, minor = driver_version // 1000, driver_version % 1000 // 10
+    if compiler is not None and major < compiler[0]:
+        extra = "" if compiler[0] != 13 or major != 12 else ", or pip install 'ert-numba[cuda12]'"
+        raise NoGpu(
+            "a GPU",
+            f"its driver is of CUDA {major}.{minor}, older than the compiler here (CUDA {compiler[0]}.{compiler[1]})",
+            f"Update the driver{extra}",
+        )
+
+
+def compiler_version() -> tuple[int, int] | None:
+    """CUDA's version of the linker that makes machine code; None where there is none."""
+    try:
+        from cuda.bindings import nvjitlink
+
+        major, minor = nvjitlink.version()
+    except Exception:  # a missing library raises what its loader likes; the toolchain names it when it is needed
+        return None
+    return int(major), int(minor)
+
+
 def _has_driver() -> bool:
     try:
         ctypes.CDLL("libcuda.so.1")
@@ -87,8 +112,10 @@ def probe_gpu(ordinal: int) -> DeviceInfo:
     name = driver.cuDeviceGetName(256, ordinal)[1].decode(errors="replace").strip("\x00 ")
     raw = bytes(driver.cuDeviceGetUuid(ordinal)[1].bytes)
     memory = int(driver.cuDeviceTotalMem(ordinal)[1])
+    version = int(driver.cuDriverGetVersion()[1])
+    require_compiler(version, compiler_version())
     prefix = "MIG-" if " MIG " in name else "GPU-"
-    return describe(name, prefix + str(uuids.UUID(bytes=raw)), memory, int(driver.cuDriverGetVersion()[1]), attribute)
+    return describe(name, prefix + str(uuids.UUID(bytes=raw)), memory, version, attribute)
 
 
 def describe(name: str, uuid: str, memory_bytes: int, driver_version: int, attribute: Attribute) -> DeviceInfo:

@@ -17,7 +17,8 @@ def beside_alone(ceilings: dict[str, Ceiling]) -> tuple[dict[str, Ceiling], tupl
     A share is uncertain by both intervals: it is called a cost where even its upper end is below the figure alone.
     """
     found = dict(ceilings)
-    costs, same = [], []
+    costs: list[tuple[float, str]] = []
+    same: list[tuple[float, str]] = []
     gpus: object = None
     for key, row in ceilings.items():
         alone = ceilings.get(key.partition("@")[0])

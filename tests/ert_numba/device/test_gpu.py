@@ -118,6 +118,25 @@ def test_without_a_driver_nobody_is_told_to_install_packages(monkeypatch: pytest
     assert "pip" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("driver", "compiler", "remedy"),
+    [
+        (12040, (13, 0), r"CUDA 12.4, older than the compiler here \(CUDA 13.0\).*ert-numba\[cuda12\]"),
+        (11080, (12, 9), "CUDA 11.8, older than the compiler here .*Update the driver$"),
+    ],
+)
+def test_a_driver_older_than_the_compiler_is_refused(driver: int, compiler: tuple[int, int], remedy: str) -> None:
+    with pytest.raises(NoGpu, match=remedy):
+        gpu.require_compiler(driver, compiler)
+
+
+@pytest.mark.parametrize(("driver", "compiler"), [(13000, (13, 1)), (13000, (12, 9)), (12040, None)])
+def test_a_driver_of_the_same_major_version_runs_what_the_compiler_makes(
+    driver: int, compiler: tuple[int, int] | None
+) -> None:
+    gpu.require_compiler(driver, compiler)
+
+
 class FakeDriver:
     """A driver whose cuInit answers with a status and that sees ``count`` devices."""
 
