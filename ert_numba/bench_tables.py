@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ert_numba.judge.evidence import evidence_of
+from ert_numba.judge.evidence import Evidence, evidence_of
 from ert_numba.judge.verdicts import ENOUGH
 from ert_numba.store.benchmark_runs import load_run
 from ert_numba.terminal import note, show_tables
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One benchmark over all starts: ``value`` in ``unit`` is the median start's, ``spread`` how far the starts lie
-    apart relative to it (None of a single one), ``doubts`` what speaks against some of them."""
+    apart relative to it (None of a single one), ``share`` of the physical limit at each start's own clock (its median,
+    None where no limit is known), ``doubts`` what speaks against some of the starts."""
 
     key: str
     value: float
     unit: str
     spread: float | None
-    limit: float | None
+    share: float | None
     clock_hz: float | None
     starts: int
     doubts: tuple[str, ...] = ()
@@ -37,24 +38,30 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 def rows_of(files: Sequence[Path]) -> list[Row]:
     """Of every start of a run, in the suite's order. Raises ErtError."""
-    rows = []
-    for evidence in evidence_of(load_run(list(files))).values():
-        seconds = [reading.seconds for reading in evidence.readings]
-        typical, said = median(seconds), evidence.said
-        clocks = [reading.clock_hz for reading in evidence.readings if reading.clock_hz]
-        rows.append(
-            Row(
-                key=said.key if said else evidence.name,
-                value=typical if evidence.unit == "s" else 1 / typical,
-                unit=evidence.unit,
-                spread=(max(seconds) - min(seconds)) / typical if len(seconds) > 1 else None,
-                limit=said.limit if said else None,
-                clock_hz=median(clocks) if clocks else None,
-                starts=len(seconds),
-                doubts=tuple(dict.fromkeys(doubt for reading in evidence.readings for doubt in reading.doubts)),
-            )
-        )
-    return rows
+    run = load_run(list(files))
+    limits: dict[str, list[float]] = {}
+    for start in run.starts:
+        for row in start.observed:
+            if row.said is not None and row.said.limit:
+                limits.setdefault(row.name, []).append(row.said.limit)
+    return [_row(evidence, limits.get(name, [])) for name, evidence in evidence_of(run).items()]
+
+
+def _row(evidence: Evidence, limits: Sequence[float]) -> Row:
+    seconds = [reading.seconds for reading in evidence.readings]
+    typical, said = median(seconds), evidence.said
+    clocks = [reading.clock_hz for reading in evidence.readings if reading.clock_hz]
+    known = len(limits) == len(seconds)
+    return Row(
+        key=said.key if said else evidence.name,
+        value=typical if evidence.unit == "s" else 1 / typical,
+        unit=evidence.unit,
+        spread=(max(seconds) - min(seconds)) / typical if len(seconds) > 1 else None,
+        share=median(1 / second / limit for second, limit in zip(seconds, limits, strict=True)) if known else None,
+        clock_hz=median(clocks) if clocks else None,
+        starts=len(seconds),
+        doubts=tuple(dict.fromkeys(doubt for reading in evidence.readings for doubt in reading.doubts)),
+    )
 
 
 def bench_table(rows: Sequence[Row], title: str) -> Table:
@@ -62,16 +69,14 @@ def bench_table(rows: Sequence[Row], title: str) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
-    for heading in ("benchmark", "value", "spread", "of limit", "clock", "starts"):
+    for heading in ("benchmark", "value", "spread", "of limit"):
         table.add_column(heading, justify="left" if heading == "benchmark" else "right", no_wrap=True)
     for row in rows:
         table.add_row(
             row.key,
             si(row.value, row.unit),
             "" if row.spread is None else f"{100 * row.spread:.2f} %",
-            f"{100 * row.value / row.limit:.1f} %" if row.limit else "",
-            si(row.clock_hz, "Hz") if row.clock_hz else "",
-            str(row.starts),
+            "" if row.share is None else f"{100 * row.share:.1f} %",
         )
     return table
 
@@ -107,10 +112,12 @@ def show_repeated(done: Repeated, as_json: bool) -> None:
     if as_json:
         print(msgspec.json.format(msgspec.json.encode(report)).decode())
     elif report.rows:
-        show_tables(iter([bench_table(report.rows, f"{report.name}: {report.device}")]))
+        starts = f"{len(report.files)} start{'' if len(report.files) == 1 else 's'}"
+        show_tables(iter([bench_table(report.rows, f"{report.name}: {report.device}, {starts}")]))
     for row in report.rows:
-        if row.doubts:
-            note(f"Note: {row.key}: {'; '.join(row.doubts)}")
+        missing = [f"in {row.starts} of {len(report.files)} starts"] if row.starts < len(report.files) else []
+        if row.doubts or missing:
+            note(f"Note: {row.key}: {'; '.join([*missing, *row.doubts])}")
     for key, reason in report.skipped.items():
         note(f"Not measured: {key}: {reason}")
     for key, reason in report.failed.items():

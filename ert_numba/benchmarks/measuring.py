@@ -42,7 +42,7 @@ PACES = {
     "cpu": Pace(passes=8, seconds=0.04, least=4, most=24),
     # A GPU repeats within hundredths of a per cent until its power cap acts: on an H200 after some 35 ms of Tensor Core
     # work, at another moment in every start. So bursts are shorter than that, and begin rested.
-    "gpu": Pace(passes=1, seconds=0.06, least=4, most=8, rest_seconds=0.04),
+    "gpu": Pace(passes=1, seconds=0.06, least=5, most=8, rest_seconds=0.04),
 }
 
 
