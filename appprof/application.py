@@ -6,7 +6,6 @@ that a sum never mixes known and unknown; every other grouping is a sum over cel
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import msgspec
@@ -17,6 +16,9 @@ from appprof.metrics import BYTE_DEFINITIONS
 from appprof.report.profile import Source
 from ert_numba.records import Provenance
 from ert_numba.store.documents import DocumentType, register
+
+# Wide enough for products of the readers' extremes, and narrow enough that no ratio of two becomes infinite.
+LEAST, MOST = 1e-70, 1e70
 
 
 class Chip(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -154,7 +156,7 @@ def faults_of_application(model: ApplicationModel) -> Iterator[str]:
     for index, cell in enumerate(model.cells):
         yield from (f"cells[{index}]: {fault}" for fault in _faults_of_cell(cell))
     for index, peak in enumerate(model.peaks):
-        if not all(0 < value < math.inf for value in (peak.per_cycle, peak.clock_hz, peak.per_second)):
+        if not all(LEAST < value < MOST for value in (peak.per_cycle, peak.clock_hz, peak.per_second)):
             yield f"peaks[{index}] ({peak.key}): a peak must be positive"
 
 
@@ -164,10 +166,10 @@ def _faults_of_cell(cell: Cell) -> Iterator[str]:
     if cell.flop_status not in ("complete", "partial", "unknown"):
         yield f"flop_status is {cell.flop_status!r}"
     for name, value in _positive(cell):
-        if value is not None and not 0 < value < math.inf:
+        if value is not None and not LEAST < value < MOST:
             yield f"{name} is {value!r}, where a positive number must stand"
     for name, value in _not_negative(cell):
-        if not 0 <= value < math.inf:
+        if not 0 <= value < MOST:
             yield f"{name} is {value!r}, where 0 or a positive number must stand"
     for row in cell.traffic:
         known = BYTE_DEFINITIONS.get(row.definition)
@@ -189,6 +191,7 @@ def _positive(cell: Cell) -> Iterator[tuple[str, float | None]]:
 def _not_negative(cell: Cell) -> Iterator[tuple[str, float]]:
     yield "seconds_rounding", cell.seconds_rounding
     yield from cell.events.items()
+    yield from cell.facts.items()
     yield from ((f"the rounding of {row.key}", row.rounding) for row in cell.flop)
     for row in cell.traffic:
         yield row.definition, row.value

@@ -5,7 +5,6 @@ The power of ten of the unit is appended to the digits before they are read, so 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
@@ -24,12 +23,15 @@ from appprof.report.csv_numbers import (
     without_group_spaces,
 )
 from appprof.report.csv_units import Unit, parse_unit
+from appprof.report.plausible import HIGHEST, doubt
 from ert_numba.errors import ErtError
 
 NOT_A_NUMBER = {"nan": "nan", "-nan": "nan", "nan(ind)": "nan", "-nan(ind)": "nan", "inf": "inf", "-inf": "inf"}
 NOT_AVAILABLE = frozenset(("n/a", "na", "(n/a)", "<n/a>", "null", "(null)", "no data"))
 INSTANCES = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
 NUMERIC_CELL = re.compile(rb"^[+-]?\d[\d.,]*$", re.MULTILINE)
+
+LONGEST_PLAUSIBLE = 40  # digits and marks: with more, a number may be implausibly small
 
 Instances = tuple[float | str | None, ...]
 
@@ -116,7 +118,7 @@ def _all_numbers(raw: RawColumn, unit: Unit, decimal_mark: str) -> Column | None
     digits = plain(raw.blob, mark)
     exponent = b"e%d" % unit.power if unit.power else b""
     numbers = list(map(float, (digits.replace(b"\n", exponent + b"\n") + exponent).split(b"\n")))
-    if not all(map(math.isfinite, numbers)):  # hundreds of digits
+    if not 0.0 <= min(numbers) <= max(numbers) <= HIGHEST or max(map(len, raw.shapes)) > LONGEST_PLAUSIBLE:
         return None
     rounding = _rounding(decimals_of(raw.shapes, mark), unit, raw.metric)
     missing: dict[int, str] = {}
@@ -142,8 +144,8 @@ def _cell_by_cell(raw: RawColumn, unit: Unit, cells: list[bytes], decimal_mark: 
             decimals = min(decimals or 99, _decimals_of_one(digits) or 99) % 99
             numbers[index] = value = _scaled(digits, unit)
             rounding = _rounding(_decimals_of_one(digits), unit, raw.metric)
-            if not math.isfinite(value):
-                numbers[index], missing[index] = None, "inf"
+            if why := doubt(raw.metric, value):
+                numbers[index], missing[index] = None, why
             elif value == 0.0 and rounding and unit.scaled and "." in digits:
                 numbers[index], missing[index] = None, _below(rounding, unit)
         elif text.lower() in NOT_AVAILABLE:

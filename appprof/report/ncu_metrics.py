@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import msgspec
 
+from appprof.report.plausible import doubt
 from appprof.report.protobuf_wire import Damaged, Value, fields, float32, float64, integer, message, text
 
 Scalar = float | str
@@ -90,8 +90,8 @@ class MetricReader:
         elif value is None:
             if not metric.instances:
                 found.missing[name] = "the report names it and holds no value"
-        elif not math.isfinite(value):
-            found.missing[name] = "nan" if math.isnan(value) else "inf"
+        elif why := doubt(name, value):
+            found.missing[name] = why
         else:
             found.numbers[name] = value / NANOSECONDS if seconds else value
         # One instance that repeats the value says nothing more.

@@ -18,7 +18,7 @@ from appprof.gather import gather
 from appprof.report.read import read_report
 from appprof.result import make_result
 from appprof.tables import kernels_table, work_table
-from ert_numba.errors import ErtError
+from ert_numba.errors import ErtError, NotComparable
 from ert_numba.machine import MachineModel
 from ert_numba.store import documents
 from ert_numba.store.import_ert import import_ert
@@ -39,25 +39,28 @@ def ncu_csv(data: bytes) -> None:
 def document(data: bytes) -> None:
     """A stored document of any type; a profile is judged, everything that was read is written again."""
     path = _file(data, ".json")
-    with contextlib.suppress(ErtError):
-        found = documents.load_any(path)
+    for reader in (documents.load_any, import_ert):
+        try:
+            found = reader(path)
+        except ErtError:
+            continue
         documents.encode(found)
         if isinstance(found, ApplicationModel):
             _judge(found)
-        if isinstance(found, MachineModel):
-            _judge(KNOWN, found)
-    with contextlib.suppress(ErtError):
-        imported = import_ert(path)
-        assert isinstance(imported, MachineModel)
-        documents.encode(imported)
+        elif isinstance(found, MachineModel):
+            with contextlib.suppress(NotComparable):
+                _judge(KNOWN, found)
 
 
 def _profile(data: bytes, ending: str) -> None:
-    path = _file(data, ending)
-    with contextlib.suppress(ErtError):
-        for model in gather(read_report([path]), "fuzz", PROVENANCE):
-            documents.encode(model)
-            _judge(model)
+    """A profile that was read is judged and written: what its own document forbids must not come out of a reader."""
+    try:
+        models = gather(read_report([_file(data, ending)]), "fuzz", PROVENANCE)
+    except ErtError:
+        return
+    for model in models:
+        documents.encode(model)
+        _judge(model)
 
 
 def _judge(model: ApplicationModel, machine: MachineModel | None = None) -> None:
