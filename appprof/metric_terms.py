@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+# The same arithmetic serves one launch and, as arrays, many.
+Number = TypeVar("Number", float, "Array")
 
 SUM, RATE, PER_CYCLE, RATIO = ".sum", ".sum.per_second", ".sum.per_cycle_elapsed", ".ratio"
 FORM_WORDS = {SUM: "sum", RATE: "rate x time", PER_CYCLE: "per cycle x cycles", RATIO: "ratio x instructions"}
@@ -23,14 +32,14 @@ class Term(msgspec.Struct, frozen=True, gc=False):
     divide: float = 1.0
     fused: bool = False
 
-    def count(self, values: Mapping[str, float], seconds: float) -> float:
+    def count(self, values: Mapping[str, Number], seconds: Number) -> Number:
         """The number of events, before the weight: exact where the file is, since events are whole."""
         value = values[self.metric] / self.divide
         if self.form == SUM:
             return value
-        return float(round(value * self._factor(values, seconds)))
+        return _whole(value * self._factor(values, seconds))
 
-    def error(self, rounding: Mapping[str, float], values: Mapping[str, float], seconds: float) -> float:
+    def error(self, rounding: Mapping[str, float], values: Mapping[str, Number], seconds: Number) -> Number | float:
         """How far the count may be off by the file's decimals, weighted."""
         own = rounding.get(self.metric, 0.0)
         if not own:
@@ -38,11 +47,23 @@ class Term(msgspec.Struct, frozen=True, gc=False):
         factor = 1.0 if self.form == SUM else self._factor(values, seconds)
         return own / self.divide * factor * self.weight
 
-    def _factor(self, values: Mapping[str, float], seconds: float) -> float:
+    def _factor(self, values: Mapping[str, Number], seconds: Number) -> Number:
         if self.form == RATE:
             return seconds
         cycles = values[self.cycles]
         return cycles * seconds if self.cycles.endswith(".per_second") else cycles
+
+
+def added(parts: Iterable[Any]) -> Any:
+    """Their sum, added one by one: ``sum`` itself adds plain numbers, and no arrays, with compensation since 3.12."""
+    total: Any = 0.0
+    for part in parts:
+        total = total + part
+    return total
+
+
+def _whole(events: Number) -> Number:
+    return float(round(events)) if isinstance(events, float) else events.round()
 
 
 class WeightedSum(msgspec.Struct, frozen=True, gc=False):
@@ -51,16 +72,16 @@ class WeightedSum(msgspec.Struct, frozen=True, gc=False):
     terms: tuple[Term, ...]
     plain: tuple[tuple[str, float], ...] = ()
 
-    def total(self, values: Mapping[str, float], seconds: float) -> float:
+    def total(self, values: Mapping[str, Number], seconds: Number) -> Number:
         if self.plain:
-            value = 0.0
-            for metric, weight in self.plain:
-                value += values[metric] * weight
-            return value
-        return sum(term.count(values, seconds) * term.weight for term in self.terms)
+            total: Number = added(values[metric] * weight for metric, weight in self.plain)
+        else:
+            total = added(term.count(values, seconds) * term.weight for term in self.terms)
+        return total
 
-    def error(self, rounding: Mapping[str, float], values: Mapping[str, float], seconds: float) -> float:
-        return sum(term.error(rounding, values, seconds) for term in self.terms)
+    def error(self, rounding: Mapping[str, float], values: Mapping[str, Number], seconds: Number) -> Number | float:
+        error: Number | float = added(term.error(rounding, values, seconds) for term in self.terms)
+        return error
 
 
 def weighted_sum(terms: Iterable[Term]) -> WeightedSum:

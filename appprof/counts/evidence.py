@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -20,12 +21,17 @@ from appprof.metrics import (
     Capability,
 )
 
+if TYPE_CHECKING:
+    from appprof.metric_terms import Array
+
 KERNEL_NAME = re.compile(TENSOR_KERNEL_NAMES)
 INSTRUCTIONS, HALF_FMA = f"{TENSOR_INSTRUCTIONS}.sum", f"{TENSOR_HALF_FMA}.sum"
 SHARES = tuple(f"{name}.avg.pct_of_peak_sustained_{span}" for name in TENSOR_SHARES for span in ("active", "elapsed"))
 # A share of the tensor pipe's peak below this is noise of a kernel's prologue.
 SHARE_PERCENT = 1.0
 LEAST_HALF_FLOP_OF_A_WARP = 2 * 32
+VOLTA_PATH = ("fp16", "tensor.mma.sync", False)
+VOLTA_ORIGIN = Origin(metrics=(INSTRUCTIONS,), form="instructions x factor")
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -59,7 +65,7 @@ def tensor_evidence(kernel: str, chip: Capability | None, values: Mapping[str, f
     return NAMED if _named_for_tensor(kernel) else NOTHING
 
 
-def _may_be_halves(chip: Capability | None, count: float, half_flop: float) -> bool:
+def _may_be_halves(chip: Capability | None, count: Any, half_flop: Any) -> Any:
     """Whether packed-half instructions of the ordinary kind explain the tensor pipe's count of warp instructions."""
     could = chip is None or chip in HALF_FMA_CHIPS
     return could and count <= half_flop / LEAST_HALF_FLOP_OF_A_WARP
@@ -70,24 +76,68 @@ def _named_for_tensor(kernel: str) -> bool:
     return KERNEL_NAME.search(kernel) is not None
 
 
+def tensor_use(
+    kernels: Sequence[str], chip: Capability | None, values: Mapping[str, Array], half_flop: Array
+) -> tuple[Array, Array]:
+    """:func:`tensor_evidence` of many launches: which ran matrix instructions, and which by count ran none."""
+    count = values.get(INSTRUCTIONS)
+    none = (half_flop * 0).astype(bool)
+    ran, idle = none, none
+    if count is not None:
+        matrix = count - values.get(HALF_FMA, 0.0)
+        idle = matrix <= 0
+        halves = none if HALF_FMA in values else none | _may_be_halves(chip, count, half_flop)
+        ran = ~idle & ~halves
+    else:
+        for name in SHARES:
+            if name in values:
+                ran = ran | ((half_flop == 0) & (values[name] > SHARE_PERCENT))
+    open_ones = (~(ran | idle)).nonzero()[0].tolist()
+    if any(_named_for_tensor(kernels[index]) for index in open_ones):
+        ran = ran.copy()
+        ran[[index for index in open_ones if _named_for_tensor(kernels[index])]] = True
+    return ran, idle
+
+
 def volta_flop(kernel: str, chip: Capability | None, values: Mapping[str, float]) -> tuple[Flop, str] | None:
     """Tensor FLOP of Volta out of its instruction count, and what is doubtful; None on every other chip.
 
     There alone the FLOP of a counted step are fixed: 512 where it accumulates in FP32, 1,024 in FP16.
     """
-    if chip not in VOLTA or INSTRUCTIONS not in values:
+    if not _counts_on_volta(chip, values):
         return None
-    half, full = "h884" in kernel, "s884" in kernel
-    factor = VOLTA_STEP_FLOP["fp16" if half else "fp32"]
+    factor, certain = _volta_step(kernel)
     value = values[INSTRUCTIONS] * factor
+    precision, path, sparse = VOLTA_PATH
     flop = Flop(
-        precision="fp16",
-        path="tensor.mma.sync",
+        precision=precision,
+        path=path,
+        sparse=sparse,
         value=value,
-        bound="exact" if half or full else "lower",
-        origin=Origin(metrics=(INSTRUCTIONS,), form="instructions x factor"),
+        bound="exact" if certain else "lower",
+        origin=VOLTA_ORIGIN,
     )
-    if half or full or not value:
+    if certain or not value:
         return flop, ""
     upper = values[INSTRUCTIONS] * VOLTA_STEP_FLOP["fp16"]
     return flop, f"tensor FLOP are {value:.0f} if it accumulates in FP32 (assumed) and {upper:.0f} if in FP16"
+
+
+def volta_flop_of_all(
+    kernels: Sequence[str], chip: Capability | None, values: Mapping[str, Array]
+) -> tuple[Array, list[bool]] | None:
+    """The values of :func:`volta_flop` for many launches, and of which they are exact."""
+    if not _counts_on_volta(chip, values):
+        return None
+    steps = [_volta_step(kernel) for kernel in kernels]
+    return values[INSTRUCTIONS] * [factor for factor, _ in steps], [certain for _, certain in steps]
+
+
+def _counts_on_volta(chip: Capability | None, names: Collection[str]) -> bool:
+    return chip in VOLTA and INSTRUCTIONS in names
+
+
+def _volta_step(kernel: str) -> tuple[int, bool]:
+    """FLOP of a step, and whether the kernel's name tells them."""
+    half = "h884" in kernel
+    return VOLTA_STEP_FLOP["fp16" if half else "fp32"], half or "s884" in kernel

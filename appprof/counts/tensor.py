@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from appprof.counts.record import Flop, Origin
-from appprof.metric_terms import Term, find_term, forms_of
+from appprof.metric_terms import Term, added, find_term, forms_of
 from appprof.metrics_tensor import TENSOR_COUNTERS, Capability, TensorCounter
+
+if TYPE_CHECKING:
+    from appprof.metric_terms import Array
 
 # A remainder below this share of its aggregate is what passes that saw different launches leave, no third instruction.
 REMAINDER_SHARE = 1e-6
@@ -28,7 +32,7 @@ class Leaf(msgspec.Struct, frozen=True):
         whole = self.plus.count(values, seconds)
         if not whole:
             return None
-        value = whole - sum(term.count(values, seconds) for term in self.minus)
+        value = whole - added(term.count(values, seconds) for term in self.minus)
         if value <= whole * REMAINDER_SHARE:
             return None
         error = self.plus.error(rounding, values, seconds) if rounding else 0.0
@@ -40,6 +44,12 @@ class Leaf(msgspec.Struct, frozen=True):
             rounding=error,
             origin=self.origin,
         )
+
+    def columns(self, values: Mapping[str, Array], seconds: Array) -> tuple[Array, Array]:
+        """:meth:`flop` of many launches: values, and which launches have one."""
+        whole = self.plus.count(values, seconds)
+        value = whole - added(term.count(values, seconds) for term in self.minus)
+        return value, (whole != 0) & ~(value <= whole * REMAINDER_SHARE)
 
 
 class TensorPlan(msgspec.Struct, frozen=True):

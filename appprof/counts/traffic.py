@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from appprof.counts.record import Origin, Quantity, Traffic
 from appprof.metric_terms import Term, WeightedSum, find_term, forms_of, weighted_sum
 from appprof.metrics import BYTE_COUNTERS, BYTE_DEFINITIONS, CLOCKS, TIMES, TMA_BYTES, ByteCounter, Capability
+
+if TYPE_CHECKING:
+    from appprof.metric_terms import Array
 
 TMA_FROM: Capability = (9, 0)
 TMA_SUMS = tuple(f"{name}.sum" for name in TMA_BYTES)
@@ -48,6 +52,18 @@ class TimePlan(msgspec.Struct, frozen=True):
         if self.divided_by is not None:
             error += value * rounding.get(self.divided_by, 0.0) / divisor
         return Quantity(value=value, rounding=error, origin=self.origin)
+
+    def columns(self, values: Mapping[str, Array], rounding: Mapping[str, float]) -> tuple[Array, Array, Array]:
+        """:meth:`seconds` of many launches: which have a time, the times and their rounding, 0 where there is none."""
+        own = values[self.metric]
+        divisor = own * 0.0 + 1.0 if self.divided_by is None else values[self.divided_by]
+        known = (divisor != 0) & (own != 0)
+        divisor = divisor + ~known  # nothing is divided by 0
+        value = own / divisor * known
+        error = rounding.get(self.metric, 0.0) / divisor
+        if self.divided_by is not None:
+            error += value * rounding.get(self.divided_by, 0.0) / divisor
+        return known, value, error * known
 
 
 def plan_time(names: Collection[str]) -> TimePlan | None:
@@ -99,3 +115,13 @@ def why_l1_is_blind(values: Mapping[str, float], rows: Collection[Traffic]) -> s
             "(tensor memory accelerator)"
         )
     return ""
+
+
+def blind_l1(values: Mapping[str, Array], seen: Mapping[str, Array], none: Array) -> Array:
+    """Of which launches :func:`why_l1_is_blind` has a reason; ``seen`` is bytes by definition, ``none`` all False."""
+    tma = [values[name] for name in TMA_SUMS if name in values]
+    passed = sum(tma) > none
+    l1, l2 = seen.get("L1.tag", seen.get("L1.wb")), seen.get("L2.sm", seen.get("L2.in"))
+    if len(tma) == len(TMA_SUMS) or l1 is None or l2 is None:
+        return passed
+    return passed | (l1 < L1_SHARE_OF_L2 * l2)

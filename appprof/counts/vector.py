@@ -21,6 +21,10 @@ class VectorPlan(msgspec.Struct, frozen=True):
     packed_half: bool
     origin: Origin
 
+    @property
+    def bound(self) -> str:
+        return "lower" if self.lacking else "upper" if self.packed_half else "exact"
+
     def flop(self, values: Mapping[str, float], rounding: Mapping[str, float], seconds: float) -> Flop | None:
         """The work of this precision; None where it is 0."""
         total = self.work.total(values, seconds)
@@ -32,7 +36,7 @@ class VectorPlan(msgspec.Struct, frozen=True):
             value=total,
             fused=self.fused.total(values, seconds),
             rounding=self.work.error(rounding, values, seconds) if rounding else 0.0,
-            bound="lower" if self.lacking else "upper" if self.packed_half else "exact",
+            bound=self.bound,
             origin=self.origin,
         )
 
