@@ -80,9 +80,12 @@ def _classified(summary: Summary, short: str, nearest: Resource | None, doubts: 
             gives_back_seconds=issue.seconds - issue.seconds_at_roof, doubts=doubts,
         )  # fmt: skip
     else:
-        verdict = UNKNOWN if nearest is None or lacking(summary) else LATENCY
+        # Nothing is near only where everything was counted and had a roof.
+        verdict = UNKNOWN if nearest is None or lacking(summary) or summary.unpaired else LATENCY
     if nearest is None:
         return Diagnosis(summary=summary, short=short, verdict=verdict, doubts=doubts)
+    if verdict == UNKNOWN:
+        return Diagnosis(summary=summary, short=short, verdict=verdict, bound=nearest.key, share=share, doubts=doubts)
     return Diagnosis(
         summary=summary, short=short, verdict=verdict, bound=nearest.key, share=share,
         headroom=judged / floor if floor else None, gives_back_seconds=judged - floor, doubts=doubts,
@@ -122,7 +125,6 @@ def _casts_doubt(note: str) -> bool:
 def _confidence(draft: Diagnosis) -> str:
     if draft.verdict in (UNKNOWN, EXCESS) or any("assumed" in line for line in draft.doubts):
         return "low"
-    gaps = lacking(draft.summary)
-    if not gaps:
+    if not lacking(draft.summary) and not draft.summary.unpaired:
         return "medium" if any(" upper bound" in line or "not " in line for line in draft.doubts) else "high"
     return "medium" if draft.verdict in (COMPUTE, BANDWIDTH, ISSUE) and (draft.share or 0.0) >= CLOSE else "low"

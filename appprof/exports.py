@@ -7,7 +7,18 @@ import io
 from collections.abc import Callable
 
 from appprof.diff import Diff, ratio_change
-from appprof.phrases import coverage_words, figures_of, percent, ratio, signed, unknown, verdict_words
+from appprof.phrases import (
+    count_words,
+    coverage_words,
+    figures_of,
+    kernel_time_words,
+    percent,
+    rate_words,
+    ratio,
+    signed,
+    unknown,
+    verdict_words,
+)
 from appprof.result import KernelRow, Result
 from ert_numba.units import si
 
@@ -67,7 +78,7 @@ _COLUMNS: tuple[tuple[str, Callable[[KernelRow], str]], ...] = (
     ("launches", lambda row: str(row.launches)),
     ("time", lambda row: unknown(row.seconds, lambda value: si(value, "s"))),
     ("share", lambda row: unknown(row.time_share, percent)),
-    ("FLOP/s", lambda row: unknown(row.flop_per_second, lambda value: si(value, "FLOP/s"))),
+    ("FLOP/s", rate_words),
     ("FLOP/B DRAM", lambda row: unknown(row.intensity.get("DRAM"), ratio)),
     ("bound", verdict_words),
     ("of roof", lambda row: unknown(row.roof_share, percent)),
@@ -78,7 +89,8 @@ _COLUMNS: tuple[tuple[str, Callable[[KernelRow], str]], ...] = (
 
 def as_markdown(result: Result, most: int = 50) -> str:
     """A table for an issue or a pull request, with the coverage and the sentences below."""
-    lines = [f"**{_plain(result.gpu)}**, {si(result.kernel_seconds, 's')} of kernel time, {result.launches} launches",
+    lines = [f"**{_plain(result.gpu)}**, kernel time {kernel_time_words(result)}, "
+             f"{count_words(result.launches, 'launch', 'launches')}",
              "", "| " + " | ".join(name for name, _ in _COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]  # fmt: skip
     lines += ["| " + " | ".join(cell(row) for _, cell in _COLUMNS) + " |" for row in result.kernels[:most]]
     if len(result.kernels) > most:

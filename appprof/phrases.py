@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from appprof.analysis import Coverage
-from appprof.result import KernelRow
-from appprof.words import path_words
+from appprof.result import KernelRow, Result
+from appprof.words import brief_path, path_words
 from ert_numba.units import si
 
 _SHORT_RESOURCE = {"DRAM": "DRAM", "L2": "L2", "L1": "L1", "SHARED": "shared", "HOST": "host"}
@@ -18,6 +18,9 @@ def unknown(value: float | None, text: Callable[[float], str]) -> str:
 
 
 def percent(value: float) -> str:
+    """``8.4%``, ``74%``; ``149x`` where no one would speak of per cent."""
+    if value >= 10:
+        return f"{value:,.0f}x"
     return f"{value:.1%}" if value < 0.0995 else f"{value:.0%}"
 
 
@@ -33,6 +36,27 @@ def ratio(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
 
 
+def work_unit(paths: Iterable[str]) -> str:
+    """``OP`` where all of the work is of integers, else ``FLOP``: by the keys of its paths."""
+    keys = list(paths)
+    return "OP" if keys and all(key.startswith("int") for key in keys) else "FLOP"
+
+
+def rate_words(row: KernelRow) -> str:
+    """``51.0 TFLOP/s``, ``856 TOP/s``, or ``?``."""
+    return unknown(row.flop_per_second, lambda value: si(value, f"{work_unit(row.flop_by_path)}/s"))
+
+
+def kernel_time_words(result: Result) -> str:
+    """Summed kernel time; where no launch has a time it is not known, and not 0."""
+    return si(result.kernel_seconds, "s") if result.coverage.timed_launches else "unknown"
+
+
+def count_words(number: int, one: str, many: str) -> str:
+    """``1 launch``, ``7 launches``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def verdict_words(row: KernelRow) -> str:
     """``FP32``, ``L2``, ``tensor wgmma``, ``IMPOSSIBLE``: one or two words for a column."""
     if row.verdict == "excess":
@@ -42,7 +66,7 @@ def verdict_words(row: KernelRow) -> str:
     bound = row.bound or ""
     if bound == "tensor":
         paths = [key for key in row.flop_by_path if ".tensor" in key]
-        return path_words(max(paths, key=row.flop_by_path.__getitem__)).replace("tensor (", "").replace(")", "")
+        return brief_path(max(paths, key=row.flop_by_path.__getitem__))
     return _SHORT_RESOURCE.get(bound) or path_words(bound)
 
 

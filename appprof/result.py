@@ -8,11 +8,11 @@ import msgspec
 
 from appprof.analysis import Analysis, Coverage
 from appprof.application import Evidence
-from appprof.diagnosis import Diagnosis
+from appprof.diagnosis import NEAR, Diagnosis
 from appprof.instructions import Instructions
 from appprof.roofline import NO_FLOOR
 from appprof.roofs import Roof
-from appprof.summary import Summary
+from appprof.summary import Summary, lacking
 
 
 class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,6 +181,8 @@ def _group_row(row: Summary, total: float) -> GroupRow:
     resources = [resource for resource in row.resources if resource.kind not in NO_FLOOR]
     excess = any(resource.excess for resource in row.resources)
     judged = row.judged_seconds and not excess
+    # What was not counted may be what the rest of the time went to.
+    explained = not lacking(row) or row.floor_seconds >= NEAR * row.judged_seconds
     return GroupRow(
         name=row.name,
         launches=row.launches,
@@ -192,7 +194,7 @@ def _group_row(row: Summary, total: float) -> GroupRow:
         bytes={traffic.definition: traffic.value for traffic in row.traffic},
         intensity={point.level: point.intensity for point in row.points},
         floor_seconds=row.floor_seconds,
-        gives_back_seconds=row.judged_seconds - row.floor_seconds if judged else None,
+        gives_back_seconds=row.judged_seconds - row.floor_seconds if judged and explained else None,
         bound=resources[0].key if resources and judged else None,
     )
 

@@ -111,9 +111,14 @@ def _latency(summary: Summary, short: str, nearest: Resource, told: Told) -> str
 def _too_little(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     share = summary.floor_seconds / summary.judged_seconds
     return (
-        f"What bounds {short} is not known: {_uncounted(summary)}. Of the roofs that it can be held against, the "
+        f"What bounds {short} is not known: {_missing(summary)}. Of the roofs that it can be held against, the "
         f"nearest, {resource_words(nearest.key)}, explains {share:.0%} of its time."
     )
+
+
+def _missing(summary: Summary) -> str:
+    roofless = [line.split(":")[0] for line in summary.unpaired]
+    return "; ".join(([_uncounted(summary)] if lacking(summary) else []) + roofless)
 
 
 def _uncounted(summary: Summary) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 from appprof.diff import Diff, KernelChange, ratio_change
 from appprof.phrases import figures_of, percent, ratio, signed, unknown, verdict_words
 from appprof.result import GroupRow, KernelRow, Result
-from appprof.words import group_name, path_words
+from appprof.words import brief_path, group_name, path_words
 from ert_numba.counted import HIT_SHARE, Verdict
 from ert_numba.units import si
 
@@ -116,21 +116,24 @@ def work_table(result: Result, width: int, most: int = 30) -> Table:
                    if any(name in row.bytes for row in result.kernels)]  # fmt: skip
     if width < 120:
         definitions = [name for name in definitions if name in ("L2.sm", "DRAM")]
-    table = _table("Counted", [("kernel", False), ("launches", True), ("time", True), ("FLOP", True), ("path", False),
-                               *((name, True) for name in definitions)])  # fmt: skip
+    wide = width >= 100
+    head = [("kernel", False), *([("launches", True)] if wide else []), ("time", True), ("FLOP", True), ("path", False)]
+    table = _table("Counted", [*head, *((name, True) for name in definitions)])
     for row in result.kernels[:most]:
         path, flop = next(iter(row.flop_by_path.items()), ("", 0.0))
         more = f" +{len(row.flop_by_path) - 1}" if len(row.flop_by_path) > 1 else ""
         table.add_row(
             Text(row.short),
-            str(row.launches),
+            *([str(row.launches)] if wide else []),
             unknown(row.seconds, lambda value: si(value, "s")),
             unknown(row.flop, lambda value: si(value, "", 4)),
-            Text(path_words(path) + more if flop and row.flop is not None else ""),
+            Text((path_words if wide else brief_path)(path) + more if flop and row.flop is not None else ""),
             *(_bytes(row, name) for name in definitions),
         )
     if len(result.kernels) > most:
         table.add_row(Text(f"{len(result.kernels) - most} more", "dim"))
+    if any(row.withheld.keys() & set(definitions) for row in result.kernels[:most]):
+        table.caption, table.caption_justify = "(in brackets): only a part passed this counter", "left"
     return _fitted(table, width)
 
 

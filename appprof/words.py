@@ -36,6 +36,11 @@ def path_words(key: str) -> str:
     return f"{words}, 2:4 sparse" if whole != key else words
 
 
+def brief_path(key: str) -> str:
+    """``FP16 wgmma``: a path for a narrow column, or for a label."""
+    return path_words(key).replace("tensor (", "").replace(")", "")
+
+
 def resource_words(key: str) -> str:
     """A resource in a sentence: ``FP32``, ``the tensor cores``, ``L2 bandwidth``."""
     if key == "tensor":

@@ -8,7 +8,7 @@ import msgspec
 
 from appprof.analysis import Analysis
 from appprof.diagnosis import Diagnosis
-from appprof.phrases import percent
+from appprof.phrases import count_words, percent, work_unit
 from appprof.summary import Point, Summary
 from appprof.words import LEVEL_LABELS, resource_words
 from ert_numba.units import si
@@ -63,10 +63,10 @@ def _dot(
             "kernel": row.short,
             "level": f"{LEVEL_LABELS[point.level]} ({point.definition}): {si(point.bytes, 'B')}",
             "intensity": f"{point.intensity:.4g} FLOP/byte",
-            "performance": si(point.rate, "FLOP/s"),
+            "performance": si(point.rate, f"{work_unit(flop.key for flop in summary.flop)}/s"),
             "of its slope": share or "no roof of these bytes",
             "time": f"{si(summary.seconds or 0.0, 's')}, {percent((summary.seconds or 0.0) / total)} of all, "
-                    f"{summary.launches} launches",
+                    f"{count_words(summary.launches, 'launch', 'launches')}",
             "bound": bound + (f", {percent(row.share)} of its roof" if row.share is not None else ""),
             "SM clock": si(summary.clocks_hz["sm"], "Hz") if "sm" in summary.clocks_hz else "not known",
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from appprof.roofs import MACHINE, SOURCE_WORDS, Roof
-from appprof.words import LEVEL_LABELS, path_words
+from appprof.words import LEVEL_LABELS, brief_path, path_words
 from ert_numba.charts import roofline as blocks
 from ert_numba.charts import theme
 from ert_numba.units import si
@@ -43,7 +43,7 @@ def _roof(roof: Roof, used: bool) -> blocks.Roof:
     return blocks.Roof(
         key=roof.key,
         label=f"{words}  {si(roof.value, roof.unit)}" + ("" if used or not flat else " (unused)"),
-        short=words.replace("tensor (", "").replace(")", ""),
+        short=brief_path(roof.key) if flat else words,
         value=roof.value,
         colour=colour,
         flat=flat,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from appprof.phrases import percent, ratio, verdict_words
+from appprof.phrases import percent, rate_words, ratio, verdict_words
 from appprof.result import KernelRow
 from appprof.words import one_line
 from ert_numba.charts.document import esc
@@ -87,7 +87,9 @@ def _rate(row: KernelRow) -> str:
     note = {"partial": "at least", "mixed": "of those known"}.get(row.flop_status, "")
     if row.flop == 0:
         return "0<small>no FLOP</small>"
-    return _known(row.flop_per_second, lambda value: si(value, "FLOP/s")) + (f"<small>{note}</small>" if note else "")
+    if row.flop_per_second is None:
+        return UNKNOWN
+    return esc(rate_words(row)) + (f"<small>{note}</small>" if note else "")
 
 
 def _bound(row: KernelRow) -> str:

@@ -15,7 +15,7 @@ from appprof.charts.roofline_chart import roofline_chart
 from appprof.charts.sections import coverage, evidence, groups, provenance, roofs, unplaced
 from appprof.charts.shares_chart import FARTHEST, shares_chart, with_shares
 from appprof.diagnosis import Diagnosis
-from appprof.phrases import part, percent
+from appprof.phrases import count_words, kernel_time_words, part, percent
 from appprof.result import Result, make_result, what_to_do_first
 from appprof.words import LEVEL_LABELS, one_line, path_words, resource_words
 from ert_numba.charts import theme
@@ -75,7 +75,8 @@ def _header(analysis: Analysis, result: Result) -> str:
 
 
 def _facts(analysis: Analysis, result: Result) -> Iterator[tuple[str, str, str]]:
-    yield "Kernel time", si(result.kernel_seconds, "s"), f"{result.launches} launches of {len(result.kernels)} kernels"
+    counts = count_words(result.launches, "launch", "launches"), count_words(len(result.kernels), "kernel", "kernels")
+    yield "Kernel time", kernel_time_words(result), " of ".join(counts)
     rate, work = analysis.whole.rate, analysis.whole.instructions
     if rate == 0 and work is not None:
         yield "Warp instructions", f"{si(work.rate, '').strip()}/s", "and no FLOP"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from appprof.analysis import Analysis
-from appprof.phrases import coverage_words, percent, ratio
+from appprof.phrases import count_words, coverage_words, percent, ratio, work_unit
 from appprof.result import GroupRow, KernelRow, Result
 from appprof.roofs import SOURCE_WORDS
 from appprof.words import group_name, one_line, path_words, resource_words
@@ -37,7 +37,8 @@ def unplaced(result: Result) -> str:
             cells = (_unplaced_cells(row) for row in rows[:_MOST])
             more = f'<p class="muted">{len(rows) - _MOST} more.</p>' if len(rows) > _MOST else ""
             parts.append(
-                f'<h2>{title}</h2><p class="muted">{len(rows)} kernels, {percent(time)} of the time. {words}</p>'
+                f'<h2>{title}</h2><p class="muted">{count_words(len(rows), "kernel", "kernels")}, {percent(time)} of '
+                f"the time. {words}</p>"
                 f"{table(title, head, cells, frozenset({1, 2, 3, 4, 5, 6}))}{more}"
             )
     return "".join(parts)
@@ -85,14 +86,15 @@ def _group_table(by: str, rows: Sequence[GroupRow]) -> str:
 
 def _group_cells(by: str, row: GroupRow) -> list[str]:
     moved, intensity = row.bytes.get("DRAM"), row.intensity.get("DRAM")
+    unit = work_unit([row.name] if by == "precision" else [])
     return [
         esc(group_name(by, row.name, 80)),
         UNKNOWN if row.seconds is None else esc(si(row.seconds, "s")),
         UNKNOWN if row.time_share is None else percent(row.time_share),
         str(row.launches),
         str(row.kernels),
-        UNKNOWN if row.flop is None else esc(si(row.flop, "FLOP")),
-        UNKNOWN if row.flop_per_second is None else esc(si(row.flop_per_second, "FLOP/s")),
+        UNKNOWN if row.flop is None else esc(si(row.flop, unit)),
+        UNKNOWN if row.flop_per_second is None else esc(si(row.flop_per_second, f"{unit}/s")),
         UNKNOWN if moved is None else esc(si(moved, "B")),
         UNKNOWN if intensity is None else ratio(intensity),
         esc(resource_words(row.bound)) if row.bound else UNKNOWN,

@@ -236,3 +236,21 @@ def test_a_low_clock_is_told_apart_from_the_code():
     (line,) = [line for line in diagnosis(slow).sentences if "difference of clocks" in line]
     assert "1.20 GHz; at the clock of its measurement it is 65.2 TFLOP/s, and this is 55% of it" in line
     assert not any("clocks" in line for line in diagnosis(busy(0.9)).sentences)
+
+
+def test_what_bounds_is_not_known_gives_nothing_back():
+    gap = cell(flop=(flop("fp32.vector", 1e6, fused=1e6),), traffic=traffic(DRAM=1e6))
+    (row,) = make_result(analyse(application(gap), MACHINE)).kernels
+    assert (row.verdict, row.gives_back_seconds, row.headroom) == ("unknown", None, None)
+    assert row.roof_share is not None
+    groups = make_result(analyse(application(gap), MACHINE)).groups["precision"]
+    assert groups[0].gives_back_seconds is None
+
+
+def test_a_level_without_a_roof_may_be_what_it_waits_for():
+    """The file names no product, so device memory has no roof: 3.4 TB/s of it are no latency."""
+    rows = make_result(analyse(model_of("h200/micro_stdout.csv"))).kernels
+    triad = next(row for row in rows if row.short == "triad[v5]")
+    assert triad.verdict == "unknown"
+    assert "no roof of DRAM" in triad.sentences[0]
+    assert triad.confidence == "low"

@@ -105,7 +105,8 @@ def test_the_catalogue_with_the_devices_attributes():
     roofs = book()
     assert roofs.compute("fp16", "tensor.wgmma", False, {"sm": 1.5e9}).value == 4096 * 132 * 1.5e9
     assert roofs.bandwidth("DRAM", {}).value == pytest.approx(4.814e12, rel=1e-3)
-    assert roofs.compute("fp16", "tensor.wgmma", True, {}) is None  # no entry of sparse rates: unknown
+    assert roofs.compute("fp16", "tensor.wgmma", True, {}).value == 8192 * 132 * 1.98e9  # sparse has rows of its own
+    assert roofs.compute("fp64", "tensor.mma.sync", True, {}) is None  # no such row, never twice the dense
     assert book(chip=Chip(name="NVIDIA Unheard Of", compute_capability=(9, 0))).compute(
         "fp32", "vector", False, {}) is None  # fmt: skip
 

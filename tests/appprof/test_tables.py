@@ -1,0 +1,61 @@
+"""The terminal's tables: figures are whole at any width, and units are those of the work."""
+
+import io
+
+import example_models
+import pytest
+from example_profiles import application, cell, flop, model_of, traffic
+from rich.console import Console
+
+from appprof.analysis import analyse
+from appprof.exports import as_markdown
+from appprof.phrases import count_words, kernel_time_words, percent, rate_words
+from appprof.result import make_result
+from appprof.tables import kernels_table, work_table
+
+MACHINE = example_models.h200_model()
+
+
+def drawn(table, width):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("make", [work_table, kernels_table])
+def test_no_figure_is_cut(make, width):
+    result = make_result(analyse(model_of("h200/gemm_raw.csv"), MACHINE))
+    text = drawn(make(result, width), width)
+    assert max(map(len, text.splitlines())) <= width
+    for row in result.kernels:
+        line = next(line for line in text.splitlines() if line.startswith(row.short[:10]) and "…" in line)
+        assert "…" not in line[line.index("…") + 1 :]
+    assert "MB" in text or make is kernels_table
+
+
+def test_brackets_are_explained_where_they_stand():
+    result = make_result(analyse(model_of("h200/gemm_raw.csv"), MACHINE))
+    assert "only a part passed this counter" in drawn(work_table(result, 140), 140)
+    assert "only a part" not in drawn(work_table(result, 80), 80)
+
+
+def test_integer_work_is_no_flop():
+    row = cell(flop=(flop("int8.tensor.wgmma", 1e12),), traffic=traffic(DRAM=1e6))
+    mixed = cell("b", flop=(flop("int8.tensor.wgmma", 1e12), flop("fp32.vector", 1e9)), traffic=traffic(DRAM=1e6))
+    found = {one.kernel: rate_words(one) for one in make_result(analyse(application(row, mixed), MACHINE)).kernels}
+    assert found["k"] == "1.00 POP/s"
+    assert found["b"].endswith("FLOP/s")
+
+
+def test_an_unknown_time_is_not_0():
+    result = make_result(analyse(application(cell(seconds=None, shortest_seconds=None, longest_seconds=None))))
+    assert kernel_time_words(result) == "unknown"
+    assert "kernel time unknown, 1 launch\n" in as_markdown(result)
+
+
+def test_numbers_as_a_person_writes_them():
+    assert [percent(value) for value in (0.0842, 0.742, 1.05, 149.46)] == ["8.4%", "74%", "105%", "149x"]
+    assert [count_words(number, "launch", "launches") for number in (1, 7, 12_345)] == [
+        "1 launch", "7 launches", "12,345 launches"
+    ]  # fmt: skip
