@@ -38,7 +38,9 @@ def history_chart(series: Series, size: Size = WIDE, name: str = "history") -> t
     chart = alt.layer(
         hidden.encode(x=x, y=y["frame_low"]),
         hidden.encode(x=x, y=y["frame_high"]),
-        base.transform_filter("datum.new_driver").mark_rule(strokeDash=[4, 3], color=theme.LIGHT["muted"]).encode(x=x),
+        # Not filtered: a scale without one row warns.
+        base.mark_rule(strokeDash=[4, 3], color=theme.LIGHT["muted"]).encode(
+            x=x, opacity=alt.Opacity("new_driver:Q", scale=None)),
         base.mark_line(strokeWidth=1, color=theme.LIGHT["rule"]).encode(x=x, y=y["value"]),
         base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=x, y=y["low"], y2="high:Q", color=colour),
         base.mark_point(filled=True, size=42, opacity=1).encode(x=x, y=y["value"], color=colour, tooltip=tips),
@@ -66,6 +68,6 @@ def _panel(key: str, dots: tuple[Dot, ...], hues: Mapping[str, str]) -> list[dic
             "range": f"{si(past.low, past.unit, 4)} to {si(past.high, past.unit, 4)}",
             "driver": theme.one_line(entry.driver or "unknown", 40), "starts": entry.starts,
             "colour": theme.LIGHT[hues[entry.driver or "unknown"]],
-            "new_driver": index > 0 and entry.driver != dots[index - 1].entry.driver,
+            "new_driver": int(index > 0 and entry.driver != dots[index - 1].entry.driver),
         })  # fmt: skip
     return rows

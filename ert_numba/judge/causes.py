@@ -33,11 +33,21 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     b: Level
     roof_a: RoofHit | None = None
     roof_b: RoofHit | None = None
+    cycles: float | None = None  # log(B/A) of the clock cycles, where they decided
 
 
 def cause_of(row: Moved, ceilings: Mapping[str, float], user: bool) -> Cause:
     """``ceilings`` are log(B/A) of the times of the suite's benchmarks that changed, by key."""
-    return _clock(row) or _roof(row, ceilings) or _itself(row, user)
+    return _cycles(row, user) or _clock(row) or _roof(row, ceilings) or _itself(row, user)
+
+
+def _cycles(row: Moved, user: bool) -> Cause | None:
+    """Where the clock wanders from start to start."""
+    if row.cycles is None:
+        return None
+    what = KERNEL if user else CEILING
+    told = f"in clock cycles the time changed by {percent(change_of(row.cycles))}"
+    return Cause(what, f"the {what} moved: {told}; its clock wanders from start to start")
 
 
 def _clock(row: Moved) -> Cause | None:

@@ -42,7 +42,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     ``change`` is that of the time for the same work, B/A - 1, so more is slower whatever the unit; ``low``..``high``
     its own 95 % interval, ``corrected`` the interval that holds for all benchmarks of the comparison at once, in 99 of
-    100 comparisons; ``noise`` the between-start standard deviation, as a fraction. ``reason`` says why there is no
+    100 comparisons; ``noise`` the between-start standard deviation, as a fraction; ``cycles`` the change of the time in
+    clock cycles, where the clock was seen. ``reason`` says why there is no
     verdict, ``moved`` what changed ("clock", "roof", "kernel", "ceiling"), ``cause`` the same as a sentence, and
     ``file`` where a user's benchmark is defined.
     """
@@ -63,6 +64,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     high: float | None = None
     corrected: tuple[float, float] | None = None
     noise: float | None = None
+    cycles: float | None = None
     threshold: Threshold | None = None
     differences: tuple[Difference, ...] = ()
 

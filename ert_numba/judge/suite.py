@@ -13,10 +13,11 @@ from ert_numba.judge.causes import Moved, cause_of
 from ert_numba.judge.evidence import Evidence, SuiteRun, driver_of, evidence_of
 from ert_numba.judge.judgement import FASTER, MISSING, NEW, SLOWER, UNKNOWN, UNLIKE, VERDICTS, Judged, Judgement, Level
 from ert_numba.judge.noise import Shift, prior_of, shift_of, spread
-from ert_numba.judge.thresholds import Thresholds, change_of, check_names, threshold_of
-from ert_numba.judge.verdicts import decide, too_few
+from ert_numba.judge.thresholds import DEFAULT, Thresholds, change_of, check_names
+from ert_numba.judge.verdicts import decide_in_cycles, too_few
 
 Pair = tuple[Evidence, Evidence]
+_STEADIER = 0.5  # cycles decide where their spread is below this part of the time's
 
 
 def judge(a: SuiteRun, b: SuiteRun, thresholds: Thresholds | None = None, force: bool = False) -> Judgement:
@@ -45,46 +46,101 @@ def judge(a: SuiteRun, b: SuiteRun, thresholds: Thresholds | None = None, force:
     )
 
 
+class _Trial(msgspec.Struct, frozen=True):
+    """The shifts of a pair: of its time, and of its clock cycles where these are known; ``steadier`` if they decide."""
+
+    time: Shift
+    cycles: Shift | None
+    steadier: bool
+
+
 def _judged(pairs: Mapping[str, Pair], thresholds: Thresholds) -> Iterator[Judged]:
     """Those that both sides have: first all their noise, then each verdict in its light, then what moved."""
     reasons = {name: unlike(*pair) for name, pair in pairs.items()}
     few = {name: too_few(*pair) for name, pair in pairs.items() if not reasons[name]}
-    logs = {name: _logs(pairs[name]) for name, reason in few.items() if not reason}
-    prior = prior_of(spread(*sides) for sides in logs.values())
-    shifts = {name: shift_of(*sides, prior, len(logs)) for name, sides in logs.items()}
-    decided = [
-        _decided(pair, shifts[name], thresholds, len(shifts)) if name in shifts
-        else _undecided(pair, UNLIKE if reasons[name] else UNKNOWN, reasons[name] or few[name])
+    trials, comparisons = _trials({name: pairs[name] for name, reason in few.items() if not reason})
+    decided: list[tuple[Judged, bool]] = []
+    for name, pair in pairs.items():
+        if name in trials:
+            decided.append(_decided(pair, trials[name], thresholds, comparisons))
+        else:
+            decided.append((_undecided(pair, UNLIKE if reasons[name] else UNKNOWN, reasons[name] or few[name]), False))
+    changed = {row.key: trials[row.name].time.value for row, _ in decided
+               if row.verdict in (FASTER, SLOWER) and row.kind != "user"}  # fmt: skip
+    for row, in_cycles in decided:
+        known = row.verdict in (FASTER, SLOWER)
+        yield _explained(row, pairs[row.name], trials[row.name], changed, in_cycles) if known else row
+
+
+def _trials(pairs: Mapping[str, Pair]) -> tuple[dict[str, _Trial], int]:
+    """The shifts of all pairs, corrected for all tests that are made of them."""
+    times = {name: _logs(pair, in_cycles=False) for name, pair in pairs.items()}
+    cycles = {
+        name: _logs(pair, in_cycles=True)
         for name, pair in pairs.items()
-    ]  # fmt: skip
-    changed = {
-        row.key: shifts[row.name].value for row in decided if row.verdict in (FASTER, SLOWER) and row.kind != "user"
+        if all(row.clock_hz for side in pair for row in side.sound)
     }
-    for row in decided:
-        yield _explained(row, pairs[row.name], shifts, changed) if row.verdict in (FASTER, SLOWER) else row
+    spreads = {name: spread(*sides) for name, sides in times.items()}
+    prior = prior_of(spreads.values())
+    # Each further test widens all intervals. Chosen by the spreads: a choice that knew the shift would favour one.
+    noisy = (name for name in cycles if shift_of(*times[name], prior, len(times)).corrected > math.log1p(DEFAULT))
+    steadier = {name for name in noisy if spread(*cycles[name]).variance < _STEADIER**2 * spreads[name].variance}
+    count = len(times) + len(steadier)
+    found = {}
+    for name, sides in times.items():
+        other = shift_of(*cycles[name], prior, count) if name in cycles else None
+        found[name] = _Trial(shift_of(*sides, prior, count), other, name in steadier)
+    return found, count
 
 
-def _logs(pair: Pair) -> tuple[list[float], list[float]]:
-    one, two = ([math.log(row.seconds) for row in side.sound] for side in pair)
+def _logs(pair: Pair, in_cycles: bool) -> tuple[list[float], list[float]]:
+    one, two = ([math.log(row.seconds * (row.clock_hz or 1.0 if in_cycles else 1.0)) for row in side.sound]
+                for side in pair)  # fmt: skip
     return one, two
 
 
-def _decided(pair: Pair, shift: Shift, thresholds: Thresholds, comparisons: int) -> Judged:
-    a = pair[0]
-    threshold = threshold_of(thresholds.stated(a.name, _key(a)), shift)
-    verdict = decide(shift, threshold, comparisons)
-    low, high, *corrected = (
-        change_of(shift.value + sign * half) for half in (shift.own, shift.corrected) for sign in (-1, 1)
-    )
-    return msgspec.structs.replace(
-        _undecided(pair, verdict.text, verdict.reason),
+def _decided(pair: Pair, trial: _Trial, thresholds: Thresholds, comparisons: int) -> tuple[Judged, bool]:
+    a, b = pair
+    stated = thresholds.stated(a.name, _key(a))
+    found = decide_in_cycles(trial.time, trial.cycles if trial.steadier else None, stated, comparisons)
+    text, reason = found.verdict.text, found.verdict.reason
+    if text in (FASTER, SLOWER) and (mixed := _mixed_code(a, b, trial.time.value)):
+        text, reason = UNKNOWN, mixed
+    shift = trial.time
+    ends = [change_of(shift.value + sign * half) for half in (shift.own, shift.corrected) for sign in (-1, 1)]
+    row = msgspec.structs.replace(
+        _undecided(pair, text, reason),
         change=change_of(shift.value),
-        low=low,
-        high=high,
-        corrected=(corrected[0], corrected[1]),
+        low=ends[0],
+        high=ends[1],
+        corrected=(ends[2], ends[3]),
         noise=shift.noise,
-        threshold=threshold,
+        cycles=change_of(trial.cycles.value) if trial.cycles else None,
+        threshold=found.threshold,
     )
+    return row, found.in_cycles
+
+
+def _mixed_code(a: Evidence, b: Evidence, shift: float) -> str:
+    """Why a change says nothing where starts of one side ran different code; empty where like against like shows half.
+
+    cuBLAS chooses an algorithm by timing a few, and may choose otherwise in the next start: two speeds, by chance.
+    """
+    one, two = _by_code(a), _by_code(b)
+    if len(one) == len(two) == 1:
+        return ""
+    alike = [(two[code] - one[code]) / shift for code in one if code in two]
+    if alike and min(alike) > 0.5:
+        return ""
+    return f"starts of one run ran different code: {' | '.join(one)} in A, {' | '.join(two)} in B"
+
+
+def _by_code(side: Evidence) -> dict[str, float]:
+    """The median log seconds of the starts that ran each code."""
+    found: dict[str, list[float]] = {}
+    for row in side.sound:
+        found.setdefault(row.code, []).append(math.log(row.seconds))
+    return {code: statistics.median(values) for code, values in sorted(found.items())}
 
 
 def _undecided(pair: Pair, verdict: str, reason: str) -> Judged:
@@ -103,19 +159,20 @@ def _undecided(pair: Pair, verdict: str, reason: str) -> Judged:
     )
 
 
-def _explained(row: Judged, pair: Pair, shifts: Mapping[str, Shift], changed: Mapping[str, float]) -> Judged:
+def _explained(row: Judged, pair: Pair, trial: _Trial, changed: Mapping[str, float], in_cycles: bool) -> Judged:
     roofs = [side.said.roof if side.said else None for side in pair]
     assert row.a is not None
     assert row.b is not None
     assert row.threshold is not None
     moved = Moved(
-        shift=shifts[row.name].value,
+        shift=trial.time.value,
         limit=math.log1p(row.threshold.fraction),
         unit=row.unit,
         a=row.a,
         b=row.b,
         roof_a=roofs[0],
         roof_b=roofs[1],
+        cycles=trial.cycles.value if trial.cycles and in_cycles else None,
     )
     cause = cause_of(moved, changed, user=row.kind in ("user", ""))
     return msgspec.structs.replace(row, moved=cause.moved, cause=cause.sentence)

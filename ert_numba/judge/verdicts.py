@@ -15,7 +15,7 @@ import msgspec
 from ert_numba.judge.evidence import Evidence
 from ert_numba.judge.judgement import FASTER, SAME, SLOWER, UNKNOWN, Threshold
 from ert_numba.judge.noise import Shift
-from ert_numba.judge.thresholds import NOISIEST, change_of, percent
+from ert_numba.judge.thresholds import NOISIEST, change_of, percent, threshold_of
 
 ENOUGH = 5  # sound process starts a side
 
@@ -23,6 +23,14 @@ ENOUGH = 5  # sound process starts a side
 class Verdict(msgspec.Struct, frozen=True):
     text: str
     reason: str = ""
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """``in_cycles``: the time alone was too noisy, the clock cycles decided."""
+
+    verdict: Verdict
+    threshold: Threshold
+    in_cycles: bool = False
 
 
 def decide(shift: Shift, threshold: Threshold, comparisons: int) -> Verdict:
@@ -41,6 +49,23 @@ def decide(shift: Shift, threshold: Threshold, comparisons: int) -> Verdict:
         why = "the starts of A and B overlap" if not shift.apart else f"{comparisons} comparisons bring about as much"
         return Verdict(UNKNOWN, f"a change of {percent(change_of(shift.value))} may be noise: {why}")
     return Verdict(UNKNOWN, f"it may have changed by {percent(change_of(_widest(shift)))}, beyond its threshold")
+
+
+def decide_in_cycles(time: Shift, cycles: Shift | None, stated: Threshold | None, comparisons: int) -> Decision:
+    """By the time; where that is undecided, or alike within a wide threshold, by the clock cycles if they are steadier.
+
+    A kernel at the power cap has a clock that wanders between starts, and cycles that do not. They decide alone where
+    the time agrees with them: went the same way, and by no other amount than its noise allows. So no change of the
+    clock is taken for one of the kernel, and no change of the time is hidden by the cycles.
+    """
+    threshold = threshold_of(stated, time)
+    by_time = Decision(decide(time, threshold, comparisons), threshold)
+    if cycles is None or by_time.verdict.text in (SLOWER, FASTER):
+        return by_time
+    threshold = threshold_of(stated, cycles)
+    verdict = decide(cycles, threshold, comparisons)
+    agree = cycles.value * time.value > 0 and abs(cycles.value - time.value) <= time.corrected
+    return Decision(verdict, threshold, True) if agree and verdict.text in (SLOWER, FASTER) else by_time
 
 
 def _widest(shift: Shift) -> float:

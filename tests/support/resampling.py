@@ -29,11 +29,11 @@ SLOWDOWN = 1.03
 
 
 @cache
-def stored(kind: str) -> SuiteRun:
-    """All starts under tests/data/benchmarks/<kind>."""
+def stored(kind: str, name: str = "") -> SuiteRun:
+    """All starts under tests/data/benchmarks/<kind> of one name (that of the kind where none is given)."""
     starts = []
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted((DATA / kind).glob("*.json.gz")):
+        for path in sorted((DATA / kind).glob(f"*_{name or kind}.json.gz")):
             plain = Path(folder) / path.stem
             plain.write_bytes(gzip.decompress(path.read_bytes()))
             starts.append(read_start(plain))

@@ -277,3 +277,52 @@ def test_ours_against_somebody_elses_is_not_comparable_one_by_one():
     judgement = judge(A, foreign(made_up_run("b", seed=2)))
     assert {row.verdict for row in judgement.benchmarks} == {"NOT COMPARABLE"}
     assert "B was not made by this suite" in judgement.notes[0]
+
+
+def with_codes(run: SuiteRun, key: str, codes: str, times: dict[str, float] | None = None) -> SuiteRun:
+    """One letter of code a start, and a factor on the time for each code."""
+    for index, code in enumerate(codes):
+
+        def change(start, code=code):
+            observed = []
+            for row in start.observed:
+                if row.said.key == key:
+                    seconds = tuple((times or {}).get(code, 1.0) * value for value in row.seconds)
+                    said = replace(row.said, code=code, clock_hz=())
+                    row = replace(row, said=said, seconds=seconds)  # noqa: PLW2901
+                observed.append(row)
+            return replace(start, observed=tuple(observed))
+
+        run = each_start(run, change, only={index})
+    return run
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "times", "verdict"),
+    [
+        ("xxxxx", "xxxxx", {}, "SAME"),
+        ("xxxxx", "yyyyy", {"y": 1.05}, "SLOWER"),  # another program
+        ("xxxxx", "xxxxy", {"y": 1.0}, "SAME"),
+        # Two speeds, and by chance the slow one more often in B: no common code, or no slower by it.
+        ("xxxxx", "yyyyz", {"y": 1.05, "z": 1.05}, "UNKNOWN"),
+        ("xxxxy", "yyyyz", {"y": 1.05, "z": 1.05, "x": 1.0}, "UNKNOWN"),
+    ],
+)
+def test_a_change_among_starts_of_different_code_is_no_change(a, b, times, verdict):
+    key = "DRAM.triad"
+    row = rows(judge(with_codes(A, key, a, times), with_codes(made_up_run("b", seed=2), key, b, times)))[key]
+    assert row.verdict == verdict
+    if verdict == "UNKNOWN" and row.threshold.source == "default":
+        assert "ran different code" in row.reason
+
+
+def test_like_against_like_shows_a_change_behind_two_codes_of_one_speed():
+    key = "DRAM.triad"
+    a, b = with_codes(A, key, "xxyyx"), with_codes(made_up_run("b", seed=2, times={key: 1.03}), key, "yyxxx")
+    assert rows(judge(a, b))[key].verdict == "SLOWER"
+
+
+def test_a_clock_at_the_power_cap_is_no_doubt():
+    fields = {"clock_hz": (1.93e9,) * 8, "conditions": {"throttle": "power cap"}}
+    b = each_record(made_up_run("b", seed=2), "DRAM.read", only={2}, **fields)
+    assert rows(judge(A, b))["DRAM.read"].b.starts == 5

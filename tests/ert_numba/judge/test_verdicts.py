@@ -8,7 +8,7 @@ from ert_numba.judge.evidence import Evidence, Reading
 from ert_numba.judge.judgement import Threshold
 from ert_numba.judge.noise import Shift
 from ert_numba.judge.thresholds import threshold_of
-from ert_numba.judge.verdicts import decide, too_few
+from ert_numba.judge.verdicts import decide, decide_in_cycles, too_few
 
 DEFAULT = Threshold(fraction=0.015, source="default")
 
@@ -87,3 +87,31 @@ def evidence(sound: int, doubted: int = 0) -> Evidence:
 )
 def test_five_sound_starts_a_side_are_needed(a, b, reason):
     assert too_few(a, b) == reason
+
+
+TIME = {"own": 0.012, "corrected": 0.035}  # its threshold: 3.6 %
+STEADY = {"own": 0.001, "corrected": 0.003}
+
+
+@pytest.mark.parametrize(
+    ("time", "cycles", "verdict", "in_cycles"),
+    [
+        (0.03, 0.031, "SLOWER", True),
+        (-0.03, -0.031, "FASTER", True),
+        (0.05, 0.001, "SLOWER", False),  # the clock fell: time decides, whatever the cycles
+        (0.05, -0.03, "SLOWER", False),
+        (0.02, 0.001, "SAME", False),
+        (-0.01, 0.031, "SAME", False),  # more cycles at a higher clock: no more time
+        (0.01, 0.06, "SAME", False),  # farther off than its noise explains: the clock made up for it
+        (0.028, 0.012, "UNKNOWN", False),
+    ],
+)
+def test_steady_cycles_decide_where_a_wandering_clock_hides_the_time(time, cycles, verdict, in_cycles):
+    found = decide_in_cycles(shift(time, **TIME), shift(cycles, **STEADY), None, 90)
+    assert (found.verdict.text, found.in_cycles) == (verdict, in_cycles)
+    assert found.threshold.source == ("default" if in_cycles else "its own noise")
+
+
+def test_without_cycles_the_time_decides():
+    assert decide_in_cycles(shift(0.03, **TIME), None, None, 90).verdict.text == "UNKNOWN"
+    assert decide_in_cycles(shift(0.05, **TIME), None, None, 90).verdict.text == "SLOWER"
