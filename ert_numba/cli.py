@@ -426,7 +426,7 @@ def _show_models(comparison: Comparison, as_json: bool) -> None:
 
 @command
 def history(
-    device: Annotated[str | None, typer.Argument(help="A device's folder under the results; the only one else.")] = None,
+    device: Annotated[str | None, typer.Argument(help="A device's folder under the results, or the only one.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A new file for the page.")] = None,
     results: Annotated[Path, typer.Option(help="Folder with the devices' results.")] = Path("results"),
     as_json: AsJson = False,

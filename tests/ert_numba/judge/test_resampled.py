@@ -1,6 +1,6 @@
 """The judge on stored starts of real machines, drawn again and again: how often it cries wolf, and what it finds.
 
-``ERT_NUMBA_DRAWS=1000`` makes the full number of draws; ``python tests/support/resampling.py h200 1000`` prints figures.
+``ERT_NUMBA_DRAWS=1000`` makes the full number of draws; ``python tests/support/resampling.py h200 1000`` prints all.
 """
 
 from __future__ import annotations
