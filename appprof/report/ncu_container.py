@@ -48,13 +48,18 @@ class Container(msgspec.Struct):
 
 
 def read_container(view: memoryview) -> Container:
-    """Cut a file into messages. Raises ``Damaged`` where not even the first block is whole."""
+    """Cut a file into messages. Raises ``Damaged`` where no result stands before the damage."""
     found = Container()
     if view[:4] != MAGIC:
         raise Damaged("its first four bytes are not those of a report")
     at = _step(view, 4)
-    while at is not None and at < len(view):
-        at = _block(view, at, found)
+    try:
+        while at is not None and at < len(view):
+            at = _block(view, at, found)
+    except Damaged as error:
+        if not found.results:
+            raise
+        found.lost.append(f"damaged behind result {len(found.results)}: {error}")
     if found.declared > len(found.results):
         found.lost.append(f"truncated after result {len(found.results)} of {found.declared}")
     elif at is None:
@@ -75,6 +80,8 @@ def _block(view: memoryview, at: int, found: Container) -> int | None:
     behind = _step(view, at)
     if behind is None:
         return None
+    if behind == at + 4:  # zeros without end would be blocks without end
+        raise Damaged("a block without a header")
     counts = dict.fromkeys(COUNT_FIELDS.values(), 0)
     payload, process = 0, -1
     for number, value in fields(view[at + 4 : behind]):

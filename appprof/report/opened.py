@@ -18,7 +18,7 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 CHUNK_BYTES = 1 << 18  # fits the second-level cache beside what is made of it: measured 1.4x faster than 8 MiB
 UNPACKED_LIMIT = 8 << 30
 UNPACKED_FREE = 256 << 20  # below this no ratio is suspicious
-UNPACKED_RATIO = 1000
+UNPACKED_RATIO = 400
 WHOLE_LIMIT = 2 << 30
 
 

@@ -215,6 +215,42 @@ def test_hostile_frames_are_refused(written: Callable[[bytes], Path], data: byte
         read_ncu_rep(written(data))
 
 
+@pytest.mark.parametrize("behind", [bytes(4000), b"\x05\0\0\0\xff\xff\xff\xff\xff", framed(field(3, 7))])
+def test_damage_behind_results_costs_what_lies_behind_it(written: Callable[[bytes], Path], behind: bytes) -> None:
+    good = block(["a.sum"], {2: [field(7, "k") + field(13, metric(0, field(5, 1)))]})
+    found = read_ncu_rep(written(report(good, good) + behind))
+    assert len(found.kernels) == 2
+    assert found.lost[0].startswith("damaged behind result 2: ")
+
+
+def test_zeros_without_end_are_no_blocks(written: Callable[[bytes], Path]) -> None:
+    with pytest.raises(ErtError, match="without a header"):
+        read_ncu_rep(written(report() + bytes(1 << 20)))
+
+
+@pytest.mark.parametrize("value", [float("inf"), 1e300, -1.0, 1e-300])
+def test_what_no_counter_can_show_is_missing(written: Callable[[bytes], Path], value: float) -> None:
+    result = field(7, "k") + field(13, metric(0, field(3, value))) + field(13, metric(1, field(5, 7)))
+    (kernel,) = read_ncu_rep(written(report(block(["dram__bytes.sum", "b.sum"], {2: [result]})))).kernels
+    assert kernel.values == {"b.sum": 7.0}
+    assert kernel.missing.keys() == {"dram__bytes.sum"}
+
+
+def test_started_ranges_scopes_and_registered_names(written: Callable[[bytes], Path]) -> None:
+    domain = field(1, field(1, 3) + field(2, "phase") + field(3, field(1, 9) + field(2, "of a table")))
+    registered = field(2, field(5, field(1, 3) + field(3, 9)))
+    pushed = field(2, field(1, 5) + field(2, field(1, 3) + field(3, field(1, "") + registered)))
+    other = field(2, field(1, 6) + field(2, field(3, field(1, "elsewhere"))))
+    started = field(3, field(1, 3) + field(3, field(1, 1) + field(2, "epoch") + field(5, 6)))
+    states = {scope: field(21, domain + pushed + other + started + field(5, scope)) for scope in (0, 1)}
+    results = [field(1, 5) + field(7, "k") + field(13, metric(0, field(5, 1))) + states[scope] for scope in (0, 1)]
+    thread, process = read_ncu_rep(written(report(block(["x.sum"], {2: results})))).kernels
+    assert [(row.name, row.domain, row.kind) for row in thread.nvtx] == [
+        ("epoch", "phase", "start_end"), ("of a table", "phase", "push_pop"),
+    ]  # fmt: skip
+    assert [row.name for row in process.nvtx] == ["epoch", "of a table", "elsewhere"]
+
+
 def test_text_that_is_no_utf8_is_kept_as_escapes(written: Callable[[bytes], Path]) -> None:
     result = field(7, b"k\xff<int>") + field(13, metric(0, field(5, 1)))
     (kernel,) = read_ncu_rep(written(report(block(["a.sum"], {2: [result]})))).kernels
