@@ -143,7 +143,7 @@ def _counted(kernel: KernelProfile | None, counts: Counts | None, witness: Witne
     if kernel is None or counts is None:
         return None, witness.flop or witness.definition or " + ".join(names), NOT_PROFILED
     if witness.flop:
-        return _counted_flop(counts, witness.flop)
+        return _counted_flop(counts, witness.flop, witness.sparse)
     if witness.definition:
         traffic = counts.bytes_at(witness.definition)
         if traffic is None or traffic.bound != "exact":
@@ -154,8 +154,8 @@ def _counted(kernel: KernelProfile | None, counts: Counts | None, witness: Witne
     return amount, " + ".join(names), lacking
 
 
-def _counted_flop(counts: Counts, key: str) -> tuple[float | None, str, str]:
-    rows = [row for row in counts.flop if row.key == key and not row.sparse]
+def _counted_flop(counts: Counts, key: str, sparse: bool) -> tuple[float | None, str, str]:
+    rows = [row for row in counts.flop if row.key == key and row.sparse is sparse]
     if not rows:  # 0 is known to be 0 only where every path was counted
         complete = counts.flop_status == "complete"
         return (0.0, key, "none was counted") if complete else (None, key, f"none was found; {counts.flop_reason}")

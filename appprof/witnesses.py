@@ -30,6 +30,7 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
     flop: str = ""
     definition: str = ""
     metrics: tuple[tuple[str, float], ...] = ()
+    sparse: bool = False  # the half of ``flop`` whose operands were 2:4 sparse; counters hold the zeros too
     past_l1: bool = False  # the L1 hit rate must be near 0
     note: str = ""
 
@@ -126,15 +127,15 @@ def _tensor(ceiling: str, chip: Capability) -> Witness | str:
     precision, _, path = ceiling.removesuffix(".acc16").partition(".")
     if not path.startswith("tensor."):
         return "no counter is known for what this kernel does"
-    if path.endswith(".sparse"):
-        return "whether this chip's counters hold the zeros of sparse operations has not been checked"
+    sparse, path = path.endswith(".sparse"), path.removesuffix(".sparse")
     source = "fp8" if precision.startswith("fp8_") else precision
     runs_as = CONVERTED.get((chip, source, path), source)
     if not any(row.precision == runs_as and row.path == path for row in TENSOR_COUNTERS.get(chip, ())):
         return f"no counter of this chip holds the {source} operations of {path.removeprefix('tensor.')} alone"
     integer = source.startswith("int")
     note = f"runs and is counted as {runs_as}" if runs_as != source else ""
-    return Witness(what="OP" if integer else "FLOP", declared="flop", flop=f"{runs_as}.{path}", note=note)
+    what = "OP" if integer else "FLOP"
+    return Witness(what=what, declared="flop", flop=f"{runs_as}.{path}", sparse=sparse, note=note)
 
 
 def metrics_for(chip: Capability) -> tuple[str, ...]:

@@ -51,11 +51,12 @@ def test_a_real_report_of_the_suite_passes_in_every_kernel(machine):
     found = parse_suite((data / "suite_launched.json").read_text(encoding="utf-8"))
     checks, _ = judge(found, read_file(data / "suite.ncu-rep.gz"), machine)
     assert {row.ceiling for row in checks} == {row.ceiling for row in found.launches}
-    assert len(checks) == 46
+    assert len(checks) == 56
     assert not [row for row in checks if not row.passed]
     assert [row.counted for row in checks if row.what == HIT_SHARE] == [0.0] * 4
     exact = [row for row in checks if ".tensor." in row.ceiling]
-    assert len(exact) == 15
+    assert len(exact) == 24
+    assert sum(row.ceiling.endswith(".sparse") for row in exact) == 9, "the counters hold the zeros, as declared"
     assert all(row.counted == row.declared for row in exact)
 
 
