@@ -159,9 +159,11 @@ def verdict_path(machine: Path) -> Path:
 
 def _is_document(path: Path) -> bool:
     try:
+        if not path.is_file():  # a pipe can be read only once
+            return False
         with path.open("rb") as file:
             head = file.read(256)
-    except OSError:
+    except (OSError, ValueError):
         return False  # the reader says what is wrong with it
     return head.lstrip().startswith(b"{") and DOCUMENT_HEAD in head
 

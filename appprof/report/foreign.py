@@ -25,7 +25,7 @@ SUMMARY = "a summary of ncu (--print-summary), which has the extremes and means 
 
 FOREIGN: tuple[Foreign, ...] = (
     Foreign(
-        "a compressed Nsight Compute report (.ncu-repz), whose container is not documented",
+        "a compressed Nsight Compute report (.ncu-repz) in another container than zstd, the one that is known",
         re.compile(rb"", re.DOTALL),
         "Export it where ncu is installed: ncu -i report.ncu-repz --csv --page raw --print-units base > report.csv",
         ".ncu-repz",

@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import io
 import mmap
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,14 +80,20 @@ def _decoder(first: bytes) -> tuple[codecs.IncrementalDecoder | None, int]:
 
 
 def _open(path: Path) -> io.BufferedReader:
+    """A profile is read more than once, and a pipe can be only once."""
     try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ErtError(f"a profile in {path.name}", "it is a device or a pipe", "Save it to a file first")
         return path.open("rb")
     except FileNotFoundError:
         raise ErtError(f"a profile in {path.name}", "there is no such file", "Check the path") from None
     except IsADirectoryError:
         raise ErtError(f"a profile in {path.name}", "it is a folder", "Name the files inside it") from None
-    except OSError as error:
-        raise ErtError(f"a profile in {path.name}", f"it cannot be read: {error.strerror}", "Check the path") from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise ErtError(
+            f"a profile in {path.name}", f"it cannot be read: {getattr(error, 'strerror', error)}", "Check the path"
+        ) from None
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:

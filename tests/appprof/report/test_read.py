@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from appprof import api
 from appprof.report.read import read_file
 from ert_numba.errors import ErtError
 
@@ -32,6 +33,16 @@ def test_a_repz_that_is_a_packed_report_is_read(h200: Path, tmp_path: Path) -> N
     path = tmp_path / "r.ncu-repz"
     path.write_bytes(PACKERS[".zst"]((h200 / "micro.ncu-rep").read_bytes()))
     assert len(read_file(path).kernels) == 5
+
+
+def test_nvidias_library_takes_the_same_packing_for_its_own(h200: Path, tmp_path: Path) -> None:
+    """Its documentation names the suffix and no container: that it opens this one is the evidence for it."""
+    ncu_report = pytest.importorskip("ncu_report")
+    path = tmp_path / "r.ncu-repz"
+    path.write_bytes(PACKERS[".zst"]((h200 / "micro.ncu-rep").read_bytes()))
+    (actions,) = list(ncu_report.load_report(str(path)))
+    names = [action.name(action.NameBase_MANGLED) for action in actions]
+    assert names == [kernel.mangled for kernel in read_file(path).kernels]
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04rest", b"something else entirely", b"\x00\x01\x02"])
@@ -101,9 +112,14 @@ def test_what_is_no_profile_is_named(tmp_path: Path, data: bytes, what: str) -> 
 
 
 def test_paths_that_are_no_file(tmp_path: Path) -> None:
-    for path, what in ((tmp_path, "folder"), (tmp_path / "none", "no such file")):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    paths = [(tmp_path, "folder"), (tmp_path / "none", "no such file"), (Path(os.devnull), "device or a pipe")]
+    for path, what in (*paths, (pipe, "device or a pipe"), (Path("a\0b"), "cannot be read")):
         with pytest.raises(ErtError, match=what):
             read_file(path)
+        with pytest.raises(ErtError, match=what):
+            api.read(path)
 
 
 def test_foreign_files_of_the_fault_collection(faults: Path) -> None:
