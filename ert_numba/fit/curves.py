@@ -52,7 +52,8 @@ def read_curve(name: str, key: SeriesKey, evidence: list[Evidence], device: Devi
     sigmas = [min(max(cost.relative_sigma, SIGMA_RANGE[0]), SIGMA_RANGE[1]) for cost in costs]
     fit = fit_series([_size(point) for point in points], [cost.value for cost in costs], sigmas)
     workers = _workers(key, points[0], device)
-    names = name_knees([knee.capacity_bytes for knee in fit.knees], device, workers)
+    one_sm = device.kind == "gpu" and key.subject == "latency"
+    names = name_knees([knee.capacity_bytes for knee in fit.knees], device, workers, one_sm)
     knees = tuple(_knee(key, knee, level) for knee, level in zip(fit.knees, names, strict=True))
     curve = _Curve(name=name, key=key, points=points, device=device, workers=workers)
     return CurveReading(knees=knees, ceilings=_plateau_ceilings(curve, fit, names), notes=_doubts(curve, knees))

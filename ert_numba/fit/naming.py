@@ -35,8 +35,11 @@ def sharers(device: DeviceInfo, level: str, workers: int) -> int:
     return 1 if row is None or row.scope in ("core", "SM") else workers
 
 
-def name_knees(capacities: Sequence[float], device: DeviceInfo, workers: int) -> list[LevelName]:
-    """A name for each of the rising ``capacities`` (bytes a worker; ``workers`` is 1 where all share their lines)."""
+def name_knees(capacities: Sequence[float], device: DeviceInfo, workers: int, one_sm: bool = False) -> list[LevelName]:
+    """A name for each of the rising ``capacities`` (bytes a worker; ``workers`` is 1 where all share their lines).
+
+    ``one_sm``: a single SM of a GPU saw them, so a knee at half of L2 is the end of its near half, never that of L2.
+    """
     caches = sorted(device.caches, key=lambda row: level_order(device.kind, row.level))
     if not caches:
         inner = [row.key for row in _inner_levels(device.kind)]
@@ -46,7 +49,7 @@ def name_knees(capacities: Sequence[float], device: DeviceInfo, workers: int) ->
     match = _assign(capacities, rows)
     return [
         LevelName(level=rows[at][0].level, sharers=rows[at][1], nominal_bytes=rows[at][0].bytes)
-        if at is not None
+        if at is not None and not (one_sm and rows[at][0].level == "L2" and is_half(capacity, rows[at][0].bytes))
         else _stranger(capacity, device)
         for capacity, at in zip(capacities, match, strict=True)
     ]

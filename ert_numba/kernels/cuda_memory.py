@@ -189,7 +189,8 @@ def _latency_points(device: DeviceInfo, request: Request) -> Iterable[Point | Sk
     for level, space, size in rows:
         if request.wants_level(level):
             yield _chase(f"{level}.latency", space, size, request)
-    for size in ladder(l1 / 8, 4.01 * l2, 1 if request.quick else 2) if request.wants_level("L2") else ():
+    # Not in a quick sweep: with a size an octave the curve would put the end of L2 where that of its near half is.
+    for size in ladder(l1 / 8, 4.01 * l2, 2) if request.wants_level("L2") and not request.quick else ():
         yield _chase("curve.latency", "global.ca", size, request)
 
 

@@ -27,7 +27,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """How much to measure. A visit makes ``visit_repeats`` calls, or fewer (3 at least) after ``visit_seconds``.
 
     A call longer than ``dear_seconds`` is made once a visit. Where calls take ``costly_seconds`` and more, a point goes
-    on after the first round only if it leads its ceiling.
+    on after the first round only if it leads its ceiling. What begins with one of ``patient`` is shared with others, so
+    it is visited ``patient_visits`` times though it agreed with itself at once.
     """
 
     budget_seconds: float
@@ -39,6 +40,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     dear_seconds: float = 0.2
     rule: Settled = Settled(tolerance=0.015, agreeing=10, least=48, most=400)
     refine_points: int = 14
+    patient: tuple[str, ...] = ()
+    patient_visits: int = 1
 
     def least_repeats(self, call_seconds: float) -> int:
         """Calls of this length in one visit, at least."""
@@ -205,7 +208,8 @@ def _finished(track: Track, plan: Plan) -> bool:
         return True  # a witness, not a ceiling: the time is better spent on its roofs
     if plan.dear(track.open_seconds) and track.seconds and not plan.costly(min(track.seconds)):
         return True  # opened once, repeated at leisure
-    return track.visits >= plan.least_visits and plan.rule.finished(track.seconds)
+    least = plan.patient_visits if track.point.ceiling.startswith(plan.patient) else plan.least_visits
+    return track.visits >= least and plan.rule.finished(track.seconds)
 
 
 def _go_on(tracks: Sequence[Track], plan: Plan) -> list[Track]:

@@ -85,7 +85,7 @@ def test_ctrl_c_in_a_kernel_saves_what_was_measured(tmp_path: Path) -> None:
     assert process.stdout.readline() == "in a kernel\n"
     process.send_signal(signal.SIGINT)
     code, notes = finish(process)
-    assert code == 130
+    assert code == 130, notes
     assert "sweep --resume" in notes
     model = saved(tmp_path)
     assert model.partial
@@ -105,7 +105,7 @@ def test_a_kernel_that_leaves_its_memory_costs_the_rest_and_not_what_was_measure
         *SMALL,
     )
     code, notes = finish(process)
-    assert code == 3
+    assert code == 3, notes
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in notes
     model = saved(tmp_path)
     assert model.partial
@@ -142,8 +142,8 @@ def neighbour() -> Iterator[subprocess.Popen[str]]:
 
 
 def test_memory_that_another_process_holds(neighbour: subprocess.Popen[str], tmp_path: Path) -> None:
-    code, _ = finish(start("", tmp_path, *SMALL))
-    assert code == 0
+    code, notes = finish(start("", tmp_path, *SMALL))
+    assert code == 0, notes
     model = saved(tmp_path)
     assert model.ceiling("SHARED.read") is not None
     assert model.ceiling("DRAM.read") is None
@@ -156,8 +156,8 @@ def test_memory_that_another_process_holds(neighbour: subprocess.Popen[str], tmp
 
 
 def test_without_nvml_everything_is_measured_and_its_absence_said(tmp_path: Path) -> None:
-    code, _ = finish(start("import sys\nsys.modules['pynvml'] = None", tmp_path, *SMALL))
-    assert code == 0
+    code, notes = finish(start("import sys\nsys.modules['pynvml'] = None", tmp_path, *SMALL))
+    assert code == 0, notes
     model = saved(tmp_path)
     read = model.ceiling("DRAM.read")
     assert read is not None
@@ -177,8 +177,8 @@ def test_without_cublas_the_rest_is_measured(tmp_path: Path) -> None:
             return find(name)
         pathfinder.load_nvidia_dynamic_lib = hidden
     """
-    code, _ = finish(start(prelude, tmp_path, *SMALL))
-    assert code == 0
+    code, notes = finish(start(prelude, tmp_path, *SMALL))
+    assert code == 0, notes
     model = saved(tmp_path)
     assert model.ceiling("fp32.vector.fma") is not None
     assert model.ceiling("fp32.vector.cublas") is None

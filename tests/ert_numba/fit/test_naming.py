@@ -44,6 +44,13 @@ def test_the_step_between_the_halves_of_a_gpus_l2_is_named_for_what_it_is():
     assert (near.nominal_bytes, near.guess) == (30 * MIB, False)
 
 
+def test_one_sm_sees_no_end_of_l2_at_its_half():
+    """A coarse curve may miss the end of L2 itself: the step that is left is still that between the halves."""
+    one, all_of_them = (name_knees([250 * KIB, 33.6 * MIB], device(**GPU), 1, one_sm)[1] for one_sm in (True, False))
+    assert one.level == "L2 near"
+    assert all_of_them.level == "L2", "lines that every SM reads fill both halves"
+
+
 def test_other_strangers_of_a_gpu_stay_unknown():
     assert levels([250 * KIB, 4 * MIB, 54 * MIB], 1, **GPU) == ["L1", "unknown", "L2"]
     assert levels([250 * KIB, 54 * MIB, 300 * MIB], 1, **GPU) == ["L1", "L2", "unknown"]

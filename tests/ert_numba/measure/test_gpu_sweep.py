@@ -44,9 +44,22 @@ class QuietTimer:
 
 @pytest.mark.parametrize(
     ("ceiling", "seconds"),
-    [("fp32.vector.fma", 4e-3), ("fp16.tensor.cublas.sustained", 0.17), ("HOST.h2d_pageable", 0.03)],
+    [("fp32.vector.fma", 4e-3), ("fp16.tensor.cublas.sustained", 0.17), ("DRAM.latency", 0.03)],
 )
 def test_a_quiet_point_is_visited_once_for_six_calls(ceiling: str, seconds: float) -> None:
+    opened, calls = visited(ceiling, seconds)
+    assert opened == 1
+    assert calls == 6
+
+
+def test_a_link_that_others_use_is_visited_at_several_moments() -> None:
+    opened, calls = visited("HOST.both_pinned", 4e-3)
+    assert opened == 3
+    assert calls == 18
+
+
+def visited(ceiling: str, seconds: float) -> tuple[int, int]:
+    """(visits, calls) of a point that never scatters."""
     spec = KernelSpec(
         name="x", device_kind="gpu", kind="compute", points=lambda device, request: (), work=lambda point: Work(),
         build=lambda point, device: None,  # type: ignore[arg-type,return-value]
@@ -54,6 +67,5 @@ def test_a_quiet_point_is_visited_once_for_six_calls(ceiling: str, seconds: floa
     timer = QuietTimer(seconds)
     track = Track(spec, Point(kernel="x", ceiling=ceiling))
     outcome = measure([track], timer, gpu_plan(30.0), lambda progress: None, time.monotonic())
-    assert timer.opened == 1
-    assert [len(sample.seconds) for sample in outcome.samples] == [6]
     assert not outcome.samples[0].noisy
+    return timer.opened, len(outcome.samples[0].seconds)
