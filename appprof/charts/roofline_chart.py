@@ -33,8 +33,10 @@ def roofline_chart(analysis: Analysis, size: Size = WIDE) -> theme.AnyChart:
         )
     places = [(dot.x, dot.y) for dot in dots]
     plane = frame(roofs, places, size, frozenset({"HOST"})) if roofs else _bare_frame(places, size)
-    layers = [*calm(below_dots(roofs, plane), plane), *dot_layers(dots, plane),
-              *calm(above_dots(roofs, plane, places), plane)]  # fmt: skip
+    below, above = below_dots(roofs, plane), above_dots(roofs, plane, places)
+    if dots:  # which carry the zoom
+        below, above = calm(below, plane), calm(above, plane)
+    layers = [*below, *dot_layers(dots, plane), *above]
     chart = alt.layer(*layers).properties(
         width=size.width, height=size.height, title=_title(analysis, dots), name="roofline"
     )

@@ -12,6 +12,7 @@ from appprof.charts.dots import MOST, REST, make_dots
 from appprof.charts.drawn_roofs import drawn_roofs
 from appprof.charts.roofline_chart import ridges, roofline_chart
 from appprof.charts.shares_chart import FARTHEST, shares_chart, with_shares
+from ert_numba.charts.export import write_image
 from ert_numba.charts.roofline import NARROW, WIDE
 from ert_numba.errors import ErtError
 
@@ -134,3 +135,11 @@ def test_hostile_names_stay_inside_the_data():
     assert "xxxx" * 30 not in text
     assert "\\u202e" not in text
     assert "\\u0000" not in text
+
+
+def test_roofs_alone_are_a_picture(tmp_path):
+    """A report without FLOP, with a machine model: no dots, so nothing may hang on their zoom."""
+    chart = roofline_chart(analyse(model_of("faults/F03_noise_before_and_after.csv"), MACHINE))
+    assert dots_of(vega_specs.plain(chart)) == []
+    picture = write_image(tmp_path / "roofs.svg", chart)
+    assert "FP32" in picture.read_text(encoding="utf-8")
