@@ -56,13 +56,22 @@ def test_a_repz_of_another_kind_says_what_to_run(tmp_path: Path, data: bytes) ->
 def test_cut_archives_are_refused(h200: Path, tmp_path: Path) -> None:
     for suffix, pack in PACKERS.items():
         path = tmp_path / f"cut{suffix}"
-        data = pack((h200 / "micro_raw.csv").read_bytes())
-        path.write_bytes(data[: len(data) // 2])
-        with contextlib.suppress(ErtError):
-            read_file(path)
+        data = pack((h200 / "micro_raw.csv").read_bytes() * 40)
+        for cut in (1, 100, len(data) // 2, len(data) - 20):
+            path.write_bytes(data[:-cut])
+            with pytest.raises(ErtError, match="cannot be unpacked"):
+                read_file(path)
         path.write_bytes(data[:10] + os.urandom(200))
         with pytest.raises(ErtError):
             read_file(path)
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_archives_one_behind_the_other_are_one(h200: Path, tmp_path: Path, suffix: str) -> None:
+    text = (h200 / "micro_raw_base.csv").read_bytes()
+    path = tmp_path / f"parts{suffix}"
+    path.write_bytes(b"".join(PACKERS[suffix](text[at : at + 9000]) for at in range(0, len(text), 9000)))
+    assert len(read_file(path).kernels) == 5
 
 
 @pytest.mark.parametrize("suffix", PACKERS)
