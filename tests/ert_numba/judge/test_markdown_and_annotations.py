@@ -12,7 +12,7 @@ from ert_numba.judge.markdown import code, plain, to_markdown
 from ert_numba.judge.sentences import change, headline, noise_in_words, summary, values
 from ert_numba.judge.suite import judge
 
-HOSTILE = "x`|</td><script>alert(1)</script>\r\n::error::owned @someone **bold** [a](b) ![c](d) %0A"
+HOSTILE = "x`|</td><script>alert(1)</script>\r\n::error::owned @someone **bold** [a](b) ![c](d) %0A | `y`"
 JUDGED = judge(
     made_up_run("a"),
     made_up_run("b", seed=2, driver="590.1", times={"DRAM.read": 1.03, USER: 1.03}, without=("L1.read",)),
