@@ -30,6 +30,7 @@ def gpu_plan(budget_seconds: float) -> Plan:
         dear_seconds=2.0,
         rule=RULE,
         refine_points=8,
+        second_look=False,
         patient=("HOST.",),  # other GPUs and guests of the host use its memory and switches, in phases of seconds
         patient_visits=3,
     )

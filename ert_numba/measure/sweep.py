@@ -42,6 +42,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     refine_points: int = 14
     patient: tuple[str, ...] = ()
     patient_visits: int = 1
+    second_look: bool = True  # at curves before they get new sizes: one look may have seen a neighbour's burst
 
     def least_repeats(self, call_seconds: float) -> int:
         """Calls of this length in one visit, at least."""
@@ -160,8 +161,7 @@ def measure(
                 refusal = _visit(track, timer, plan)
                 if refusal is not None:
                     outcome.skipped.append(refusal)
-            if number == 0 and (curves := _curves(every)):
-                # A second look, some seconds later: one alone may have seen a burst where no new sizes are needed.
+            if number == 0 and plan.second_look and (curves := _curves(every)):
                 active = curves
                 continue
             if number <= 1:

@@ -34,7 +34,12 @@ def test_success_gives_the_value() -> None:
     assert call(answering("CUDA_SUCCESS")) == 7
 
 
-@pytest.mark.parametrize("name", sorted(STICKY & NAMES))
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        (STICKY & NAMES) | {f"CUDA_ERROR_{name}" for name in ("ILLEGAL_ADDRESS", "ECC_UNCORRECTABLE", "LAUNCH_FAILED")}
+    ),
+)
 def test_a_sticky_failure_loses_the_device(name: str) -> None:
     with pytest.raises(GpuLost, match=name) as caught:
         call(answering(name))

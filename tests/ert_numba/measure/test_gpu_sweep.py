@@ -58,14 +58,36 @@ def test_a_link_that_others_use_is_visited_at_several_moments() -> None:
     assert calls == 18
 
 
+def test_a_curve_is_refined_before_anything_is_repeated() -> None:
+    """A budget that ends early must not end between the first sizes and those where the curve falls."""
+    sizes = [7_500 << k for k in range(6)]
+    points = [Point(kernel="x", ceiling="curve.read.ca", axes={"working_set_bytes": size << 10}) for size in sizes]
+
+    class FallingTimer(QuietTimer):
+        order: list[int] = []  # noqa: RUF012
+
+        def open(self, spec: KernelSpec, point: Point, repetitions: int | None) -> QuietBench:
+            size = int(point.axes["working_set_bytes"])
+            self.order.append(size)
+            return QuietBench(1e-3 if size < 45_000 << 10 else 2e-3)
+
+    timer = FallingTimer(1e-3)
+    measure([Track(SPEC, point) for point in points], timer, gpu_plan(30.0), lambda progress: None, time.monotonic())
+    first = [int(point.axes["working_set_bytes"]) for point in points]
+    assert timer.order[: len(first)] == first
+    assert timer.order[len(first)] not in first
+
+
+SPEC = KernelSpec(
+    name="x", device_kind="gpu", kind="compute", points=lambda device, request: (), work=lambda point: Work(),
+    build=lambda point, device: None,  # type: ignore[arg-type,return-value]
+)  # fmt: skip
+
+
 def visited(ceiling: str, seconds: float) -> tuple[int, int]:
     """(visits, calls) of a point that never scatters."""
-    spec = KernelSpec(
-        name="x", device_kind="gpu", kind="compute", points=lambda device, request: (), work=lambda point: Work(),
-        build=lambda point, device: None,  # type: ignore[arg-type,return-value]
-    )  # fmt: skip
     timer = QuietTimer(seconds)
-    track = Track(spec, Point(kernel="x", ceiling=ceiling))
+    track = Track(SPEC, Point(kernel="x", ceiling=ceiling))
     outcome = measure([track], timer, gpu_plan(30.0), lambda progress: None, time.monotonic())
     assert not outcome.samples[0].noisy
     return timer.opened, len(outcome.samples[0].seconds)
