@@ -40,7 +40,8 @@ def show_judgement(judgement: Judgement, every: bool = False) -> None:
 
 def judgement_tables(judgement: Judgement, every: bool = False) -> Iterable[Table]:
     """What is not the same (``every``: and what is), what moved, why there is no verdict, which conditions differ."""
-    rows = [row for row in judgement.benchmarks if every or row.verdict != SAME]
+    both = [row for row in judgement.benchmarks if row.verdict not in (NEW, MISSING)]
+    rows = [row for row in both if every or row.verdict != SAME]
     if rows:
         columns = [("", "left"), ("A to B", "right"), ("time", "right"), ("counts from", "right"), ("", "left")]
         table = plain_table(showable(headline(judgement)), columns)
@@ -59,6 +60,13 @@ def judgement_tables(judgement: Judgement, every: bool = False) -> Iterable[Tabl
     reasons = [Skipped(what=short_name(row), reason=row.reason) for row in rows if row.reason]
     if reasons:
         yield skipped_table("No verdict", reasons)
+    alone = [
+        Skipped(what=short_name(row), reason={NEW: "B alone", MISSING: "A alone"}[row.verdict])
+        for row in judgement.benchmarks
+        if row.verdict in (NEW, MISSING)
+    ]
+    if alone:
+        yield skipped_table("In one run alone", alone)
     if judgement.differences:
         yield differences_table("Conditions that differ", judgement.differences)
     unlike = [
