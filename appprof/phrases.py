@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from appprof.analysis import Coverage
 from appprof.result import KernelRow, Result
-from appprof.words import brief_path, path_words
+from appprof.words import brief_path, part, path_words
 from ert_numba.units import si
 
 _SHORT_RESOURCE = {"DRAM": "DRAM", "L2": "L2", "L1": "L1", "SHARED": "shared", "HOST": "host"}
@@ -22,13 +22,6 @@ def percent(value: float) -> str:
     if value >= 10:
         return f"{value:,.0f}x"
     return f"{value:.1%}" if value < 0.0995 else f"{value:.0%}"
-
-
-def part(value: float) -> str:
-    """A part of a whole that never says all, or nothing, of what is almost that."""
-    if 0 < value < 0.01:
-        return "under 1%"
-    return "over 99%" if 0.99 < value < 1.0 - 1e-12 else f"{value:.0%}"
 
 
 def ratio(value: float) -> str:

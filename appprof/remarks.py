@@ -14,7 +14,7 @@ import msgspec
 from appprof.roofline import BANDWIDTH, COMPUTE, LAUNCH, TENSOR
 from appprof.roofs import ISSUE, MACHINE
 from appprof.summary import Resource, Summary
-from appprof.words import LEVEL_WORDS, precision_words, resource_words
+from appprof.words import LEVEL_WORDS, part, precision_words, resource_words
 from ert_numba.units import si
 
 # A level that needs less than this part of the time is not worth a word.
@@ -210,7 +210,7 @@ def _grid(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
         return ""
     of = "Its grids fill, on average," if summary.shapes > 1 else "Its grid fills"
     if waves < 1:
-        return f"{of} {waves:.0%} of the places for blocks that the GPU has at once: more blocks could help."
+        return f"{of} {part(waves)} of the places for blocks that the GPU has at once: more blocks could help."
     whole = math.ceil(waves)
     lost = 1 - waves / whole
     # A tail cannot cost more than the time that the nearest roof leaves unexplained.
@@ -225,7 +225,7 @@ def _grid(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
 def _occupancy(verdict: str, summary: Summary, nearest: Resource, told: Told) -> str:
     achieved = summary.facts.get("achieved_occupancy_percent")
     possible = summary.facts.get("theoretical_occupancy_percent")
-    if verdict != "latency" or (achieved is None and possible is None):
+    if verdict != "latency" or (achieved is None and (possible is None or possible > 99)):
         return ""
     if achieved is None:
         return f"At most {possible:.0f}% of the warps that an SM can hold fit its registers and shared memory."

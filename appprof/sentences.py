@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from appprof.remarks import Told, remarks
 from appprof.roofline import BANDWIDTH, COMPUTE, IMPOSSIBLE, LAUNCH, TENSOR
-from appprof.roofs import ISSUE, SOURCE_WORDS
+from appprof.roofs import ISSUE, MACHINE, SOURCE_WORDS
 from appprof.summary import Resource, Summary, lacking
-from appprof.words import many, path_words, resource_words
+from appprof.words import many, part, path_words, resource_words
 from ert_numba.units import si
 
 __all__ = ["Told", "sentences"]
@@ -96,15 +96,15 @@ _LAUNCHES = {"launch.graph": "in a CUDA graph", "launch.stream": "in a stream"}
 def _latency(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     share = summary.floor_seconds / summary.judged_seconds
     issue = summary.resource(ISSUE)
-    waits = "So it waits most of the time: latency, synchronisation, or too little work in flight."
+    waits = "The rest it waits: latency, synchronisation, or too little work in flight."
     if issue is None:
         waits = (
-            "So it waits most of the time (latency, synchronisation, too little work in flight), or does integer and "
-            "other instructions, which were not counted."
+            "The rest it waits (latency, synchronisation, too little work in flight), or does integer and other "
+            "instructions, which were not counted."
         )
     return (
         f"{short} is near no roof: its FLOP and bytes were counted, and the nearest, {resource_words(nearest.key)}, "
-        f"explains {share:.0%} of its time. {waits}"
+        f"explains {part(share)} of its time. {waits}"
     )
 
 
@@ -112,7 +112,7 @@ def _too_little(summary: Summary, short: str, nearest: Resource, told: Told) -> 
     share = summary.floor_seconds / summary.judged_seconds
     return (
         f"What bounds {short} is not known: {_missing(summary)}. Of the roofs that it can be held against, the "
-        f"nearest, {resource_words(nearest.key)}, explains {share:.0%} of its time."
+        f"nearest, {resource_words(nearest.key)}, explains {part(share)} of its time."
     )
 
 
@@ -162,15 +162,22 @@ def _excess(short: str, nearest: Resource) -> Iterator[str]:
             f"{short} is above its roof: {si(nearest.rate, unit)} is {nearest.share:.1%} of {si(nearest.roof, unit)}, "
             f"{SOURCE_WORDS[nearest.roofs[0].source]}. It is not classified."
         )
-    causes = [
-        "a time that is not this launch's, or in another unit",
-        "a unit or a decimal mark that was misread",
-        "a roof of another GPU, or at another clock than the profile's",
-        *_CAUSES.get(nearest.kind, ()),
-    ]
+    far = nearest.share > _SLIGHTLY or nearest.roofs[0].source != MACHINE
+    causes = (*(_FAR_ABOVE if far else _SLIGHTLY_ABOVE), *_CAUSES.get(nearest.kind, ()))
     yield f"Likely causes: {'; '.join(causes)}."
 
 
+# What card, cooling and time of day make of one product is less than this.
+_SLIGHTLY = 1.05
+_SLIGHTLY_ABOVE = (
+    "the roof was measured on another card, and cards of one product differ by 2 to 3% (measure it on this one)",
+    "another clock than when it was measured",
+)
+_FAR_ABOVE = (
+    "a time that is not this launch's, or in another unit",
+    "a unit or a decimal mark that was misread",
+    "a roof of another GPU, or at another clock than the profile's",
+)
 _CAUSES: dict[str, tuple[str, ...]] = {
     COMPUTE: ("sparse operations or empty lanes counted as work",),
     BANDWIDTH: ("data that came out of a nearer cache",),

@@ -54,6 +54,13 @@ def resource_words(key: str) -> str:
     return f"{path_words(key)} arithmetic"
 
 
+def part(value: float) -> str:
+    """A part of a whole that never says all, or nothing, of what is almost that."""
+    if 0 < value < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < value < 1.0 - 1e-12 else f"{value:.0%}"
+
+
 def many(value: float, things: str) -> str:
     """``2.57 G warp instructions``: a number of things whose name takes no prefix."""
     return f"{si(value, '').strip()} {things}"

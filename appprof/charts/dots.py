@@ -16,8 +16,9 @@ from ert_numba.units import si
 # Kernels with dots of their own; a picture with more tells no more.
 MOST = 60
 REST = "rest"
-# A dot so far from every ridge says only that its level does not matter: it stands at the edge, marked.
-BEYOND_RIGHT, BEYOND_LEFT = 30.0, 1e4
+# A dot so far from every ridge says only that its level does not matter, and one so far below every peak that its FLOP
+# do not: it stands at the edge, marked.
+BEYOND_RIGHT, BEYOND_LEFT, BEYOND_BELOW = 30.0, 1e4, 1e8
 
 
 class Dot(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,12 +35,14 @@ class Dot(msgspec.Struct, frozen=True, kw_only=True):
     tooltip: dict[str, str] = {}
 
 
-def make_dots(analysis: Analysis, ridges: tuple[float, float]) -> tuple[Dot, ...]:
-    """Dots of the kernels that take the most time, then of the rest as sums; ``ridges`` are the lowest and highest."""
+def make_dots(analysis: Analysis, ridges: tuple[float, float], peak: float = 0.0) -> tuple[Dot, ...]:
+    """Dots of the kernels that take the most time, then of the rest as sums; ``ridges`` are the lowest and
+    the highest, ``peak`` is the highest flat roof.
+    """
     drawn = [row for row in analysis.kernels if row.summary.points]
     ranks = {row.summary.name: str(rank) for rank, row in enumerate(analysis.kernels, 1)}
     total = analysis.model.seconds
-    edges = (ridges[0] / BEYOND_LEFT, ridges[1] * BEYOND_RIGHT)
+    edges = (ridges[0] / BEYOND_LEFT, ridges[1] * BEYOND_RIGHT, peak / BEYOND_BELOW)
     found = [
         _dot(ranks[row.summary.name], row, point, total, edges) for row in drawn[:MOST] for point in row.summary.points
     ]
@@ -47,7 +50,7 @@ def make_dots(analysis: Analysis, ridges: tuple[float, float]) -> tuple[Dot, ...
 
 
 def _dot(
-    name: str, row: Diagnosis, point: Point, total: float, edges: tuple[float, float]
+    name: str, row: Diagnosis, point: Point, total: float, edges: tuple[float, float, float]
 ) -> Dot:  # fmt: skip
     summary = row.summary
     resource = summary.resource(point.level)
@@ -73,17 +76,18 @@ def _dot(
     )  # fmt: skip
 
 
-def _placed(edges: tuple[float, float], *, x: float, y: float, tooltip: dict[str, str], **fields: object) -> Dot:
+def _placed(edges: tuple[float, float, float], *, x: float, y: float, tooltip: dict[str, str], **fields: object) -> Dot:
     """Inside the edges; a dot that is moved keeps its height over its slope on the left, and says so."""
     inside = min(max(x, edges[0]), edges[1])
-    if inside == x:
+    if inside == x and y >= edges[2]:
         return Dot(x=x, y=y, tooltip=tooltip, **fields)  # type: ignore[arg-type]
-    height = y * inside / x if x < inside else y
-    marked = {**tooltip, "intensity": f"{tooltip['intensity']}, beyond the picture"}
+    height = max(y * inside / x if x < inside else y, edges[2])
+    moved = "intensity" if inside != x else "performance"
+    marked = {**tooltip, moved: f"{tooltip[moved]}, beyond the picture"}
     return Dot(x=inside, y=height, beyond=True, tooltip=marked, **fields)  # type: ignore[arg-type]
 
 
-def _rest(rows: Sequence[Diagnosis], total: float, edges: tuple[float, float]) -> Iterable[Dot]:
+def _rest(rows: Sequence[Diagnosis], total: float, edges: tuple[float, float, float]) -> Iterable[Dot]:
     """All other kernels added up, level by level: a ratio of their sums, drawn hollow."""
     points = _sums(row.summary for row in rows)
     seconds = sum(row.summary.seconds or 0.0 for row in rows)

@@ -19,7 +19,7 @@ from appprof.instructions import InstructionPoint
 from appprof.metrics import SECTOR_BYTES
 from appprof.phrases import percent, ratio
 from appprof.roofs import ISSUE, MACHINE, SOURCE_WORDS, Roof
-from appprof.words import LEVEL_LABELS
+from appprof.words import LEVEL_LABELS, many
 from ert_numba.charts import roofline as blocks
 from ert_numba.charts import theme
 from ert_numba.charts.roof_layers import above_dots, below_dots, plane_axes
@@ -81,7 +81,7 @@ def _roof(roof: Roof) -> blocks.Roof:
     unit = "warp instructions/s" if flat else "transactions/s"
     return blocks.Roof(
         key=roof.key,
-        label=f"issue  {si(value, 'inst/s')}" if flat else f"{words}  {si(value, unit)}",
+        label=f"issue  {si(value, 'inst/s')}" if flat else f"{words}  {many(value, unit)}",
         short="issue" if flat else words,
         value=value,
         colour=theme.LIGHT["ink"] if flat else theme.level_colour(level),
@@ -89,7 +89,7 @@ def _roof(roof: Roof) -> blocks.Roof:
         dashed=roof.source != MACHINE,
         tooltip={
             "roof": words,
-            "value": si(value, unit) + ("" if flat else f": {si(roof.value, 'B/s')} by {SECTOR_BYTES} bytes"),
+            "value": many(value, unit) + ("" if flat else f": {si(roof.value, 'B/s')} by {SECTOR_BYTES} bytes"),
             "source": roof.name if flat else f"{SOURCE_WORDS[roof.source]}: {roof.name}",
             "remark": roof.note or "none",
         },
@@ -115,7 +115,7 @@ def _dot(rank: str, row: Diagnosis, point: InstructionPoint, roof: Roof | None) 
         "level": "requests to global memory" if requests else f"{LEVEL_LABELS[point.level]} ({point.definition})",
         "intensity": f"{point.intensity:.4g} instructions per transaction" + (
             f": {ratio(1 / point.intensity)} sectors a request" if requests else ""),
-        "rate": si(point.rate, "warp instructions/s"),
+        "rate": many(point.rate, "warp instructions/s"),
         "of the issue peak": percent(issue.share) if issue is not None and not requests else "",
         "of its slope": percent(share) if share is not None else "",
         "time": si(row.summary.seconds or 0.0, "s"),

@@ -36,7 +36,7 @@ def instructions(analysis: Analysis, result: Result, charts: Charts) -> str:
         "A place for kernels of integers and for kernels that only move data. A transaction is 32 bytes of a level. "
         "Lanes: the part of a warp's 32 threads that took part in its instructions, and were not predicated off."
     )
-    cells = (_cells(row) for row in rows[:_MOST])
+    cells = _without_unknown_columns([_cells(row) for row in rows[:_MOST]])
     more = f'<p class="muted">{len(rows) - _MOST} more.</p>' if len(rows) > _MOST else ""
     numbers = frozenset(range(1, len(_HEAD)))
     return f'{"".join(parts)}<p class="muted">{words}</p>{table("Instructions", _HEAD, cells, numbers)}{more}'
@@ -63,8 +63,8 @@ def _alternative(rows: list[KernelRow]) -> str:
 def _caption(rows: list[KernelRow]) -> str:
     walls = any(row.instructions is not None and row.instructions.point("global") for row in rows)
     return (
-        "Each kernel has one dot a memory level, at the height of its warp instructions a second. Flat: one "
-        "a clock from each scheduler. Slopes: what a level moves, in transactions of 32 bytes." + (
+        "Each kernel has a dot for each memory level, linked, all at the height of its warp instructions a second. "
+        "Flat roof: an instruction a clock from each scheduler. Slopes: transactions of 32 bytes of a level." + (
             " Crosses: loads and stores of global memory alone, against the sectors they touch; the upright lines are "
             "what one address for all threads, neighbouring words, and words far apart come to." if walls else "")
     )  # fmt: skip
@@ -85,6 +85,12 @@ def _cells(row: KernelRow) -> list[str]:
         *(_intensity(work, level) for level in ("L1", "L2", "DRAM")),
         UNKNOWN if requests is None else ratio(1 / requests.intensity),
     ]
+
+
+def _without_unknown_columns(rows: list[list[str]]) -> list[list[str]]:
+    """Columns of which no row knows anything are emptied, and so left out by the table."""
+    bare = [all(row[index] == UNKNOWN for row in rows) for index in range(len(_HEAD))]
+    return [["" if empty else cell for cell, empty in zip(row, bare, strict=True)] for row in rows]
 
 
 def _intensity(work: Instructions, level: str) -> str:

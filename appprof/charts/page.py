@@ -15,9 +15,9 @@ from appprof.charts.roofline_chart import roofline_chart
 from appprof.charts.sections import coverage, evidence, groups, provenance, roofs, unplaced
 from appprof.charts.shares_chart import FARTHEST, shares_chart, with_shares
 from appprof.diagnosis import Diagnosis
-from appprof.phrases import count_words, kernel_time_words, part, percent
+from appprof.phrases import count_words, kernel_time_words, percent
 from appprof.result import Result, make_result, what_to_do_first
-from appprof.words import LEVEL_LABELS, one_line, path_words, resource_words
+from appprof.words import LEVEL_LABELS, one_line, part, path_words, resource_words
 from ert_numba.charts import theme
 from ert_numba.charts.document import document, esc, figure
 from ert_numba.charts.roofline import NARROW
@@ -145,7 +145,8 @@ def _roofline(analysis: Analysis, result: Result, charts: Charts) -> str:
         f"{row.rank} {row.short}: {verdict_of(row.verdict, row.bound)}" for row in result.kernels[:10] if row.intensity
     )
     caption = (
-        "Each kernel has one dot a memory level at its height, linked; area: time. Numbers are ranks in the table. "
+        "Each kernel has a dot for each memory level, linked, all at the height of its performance; a dot's area is "
+        "the kernel's time, its number the rank in the table. "
         "Hollow dots stand for all other kernels together, or lie beyond the picture (the tooltip has the figures). "
         "Roofs stand at the mean clock of the run: solid ones were measured, dashed ones are the vendor's or "
         "theoretical, grey ones no kernel used. "

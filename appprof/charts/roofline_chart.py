@@ -24,7 +24,7 @@ def roofline_chart(analysis: Analysis, size: Size = WIDE) -> theme.AnyChart:
     Parameters that a page may set: ``shown`` (ids of kernels, or null for all) and ``levels``.
     """
     roofs = drawn_roofs(analysis.roofs, analysis.used_roofs)
-    dots = make_dots(analysis, ridges(roofs))
+    dots = make_dots(analysis, ridges(roofs), max((roof.value for roof in roofs if roof.flat), default=0.0))
     if not roofs and not dots:
         raise ErtError(
             "a roofline of this profile",

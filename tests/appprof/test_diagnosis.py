@@ -254,3 +254,20 @@ def test_a_level_without_a_roof_may_be_what_it_waits_for():
     assert triad.verdict == "unknown"
     assert "no roof of DRAM" in triad.sentences[0]
     assert triad.confidence == "low"
+
+
+def test_slightly_above_a_measured_roof_is_first_of_all_another_card():
+    near = diagnosis(cell(traffic=traffic(DRAM=4.7e12 * 1e-3)))
+    assert "cards of one product differ" in near.sentences[1]
+    assert "decimal mark" not in near.sentences[1]
+    far = make_result(analyse(model_of("faults/F05_achieved_above_peak.csv"))).kernels[0]
+    assert "decimal mark" in far.sentences[1]
+    assert "cards of one product" not in far.sentences[1]
+
+
+def test_hardly_anything_is_not_nothing():
+    chase = diagnosis(cell(traffic=traffic(DRAM=1e3), flop=(), facts={"waves_per_sm": 0.001}))
+    text = " ".join(chase.sentences)
+    assert " 0% " not in text
+    full = diagnosis(busy(0.3, facts={"theoretical_occupancy_percent": 100.0}))
+    assert not any("warps that an SM can hold" in line for line in full.sentences)

@@ -88,3 +88,10 @@ def test_an_impossible_number_of_instructions_is_marked():
     analysis = integers({WARP: 2e9})
     assert analysis.kernels[0].excess == "impossible"
     assert "IMPOSSIBLE" in profile_page(analysis)
+
+
+def test_a_column_of_which_nothing_is_known_is_left_out():
+    bare, whole = profile_page(integers({WARP: 8e8})), profile_page(integers(WHOLE))
+    assert "Active lanes" in whole
+    assert "Active lanes" not in bare
+    assert "Per L1 transaction" in bare

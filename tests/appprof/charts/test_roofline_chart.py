@@ -143,3 +143,13 @@ def test_roofs_alone_are_a_picture(tmp_path):
     assert dots_of(vega_specs.plain(chart)) == []
     picture = write_image(tmp_path / "roofs.svg", chart)
     assert "FP32" in picture.read_text(encoding="utf-8")
+
+
+def test_a_handful_of_flop_does_not_stretch_the_picture():
+    tiny = cell("tiny", flop=(flop("fp32.vector", 8.0, fused=0.0),), traffic=traffic(DRAM=1.0))
+    work = cell("work", flop=(flop("fp32.vector", 1e10, fused=1e10),), traffic=traffic(DRAM=1e9))
+    spec = vega_specs.plain(roofline_chart(analyse(application(tiny, work), MACHINE)))
+    found = {row["kernel"]: row for row in dots_of(spec)}
+    assert found["tiny"]["y"] > 8.0 / 1e-3
+    assert "beyond the picture" in found["tiny"]["performance"]
+    assert found["work"]["y"] == 1e13
