@@ -13,7 +13,7 @@ import pytest
 
 from ert_numba.benchmarks.device_clock import DEVICE_CLOCK
 from ert_numba.benchmarks.measuring import as_json, in_words
-from ert_numba.benchmarks.user_roofs import CAUSES, Declared, Placed, declared, place, require_same_device
+from ert_numba.benchmarks.user_roofs import CAUSES, READS_ALONE, Declared, Placed, declared, place, require_same_device
 from ert_numba.benchmarks.user_timing import EventTimer, HostTimer, UserTimer, calibrated
 from ert_numba.errors import ErtError
 from ert_numba.machine import MachineModel
@@ -31,7 +31,7 @@ class ImpossibleShare(UserWarning):
 
 @dataclass(frozen=True)
 class Hit:
-    """What a kernel reached. Rates are of the median round; ``share_of_roof`` is None for the ``reason``.
+    """What a kernel reached. Rates are of the median round; ``reason`` says why ``share_of_roof`` is None or odd.
 
     ``seconds`` of one call; ``roof`` names the ceilings; ``impossible``: above the roof even at the upper end of its
     interval. ``result`` is what the callable returned last.
@@ -186,7 +186,8 @@ class RooflineBenchmark:
             words["share of roof"] += f": impossible, {CAUSES}"
             warnings.warn(ImpossibleShare(f"{self._node_id}: {words['share of roof']}"), stacklevel=4)
         if hit.reason:
-            words["share of roof"] = hit.reason
+            share = f"{words['share of roof']}: " if placed else ""
+            words["share of roof"] = share + hit.reason
         self._benchmark.extra_info.update(words, **{KEY: as_json(record)})
         self._places.lines.append(_line(record, words, hit))
         return hit
@@ -194,6 +195,7 @@ class RooflineBenchmark:
 
 def _hit(what: Declared, placed: Placed | None, seconds: float, result: Any) -> Hit:
     value = (what.flop or what.bytes) / seconds
+    above = placed is not None and value > placed.utmost
     return Hit(
         result=result,
         seconds=seconds,
@@ -201,8 +203,8 @@ def _hit(what: Declared, placed: Placed | None, seconds: float, result: Any) -> 
         bytes_per_second=what.bytes / seconds if what.bytes else None,
         share_of_roof=value / placed.roof.attainable if placed else None,
         roof=placed.roof if placed else None,
-        impossible=placed is not None and value > placed.utmost,
-        reason="" if placed else NO_MODEL,
+        impossible=above and not (placed and placed.reads_alone),
+        reason=NO_MODEL if placed is None else READS_ALONE if above and placed.reads_alone else "",
     )
 
 

@@ -107,6 +107,18 @@ def test_one_wrong_result_is_never_forgotten(run: Any) -> None:
     assert found["L2.read"].verified is True
 
 
+def test_a_wrong_result_of_the_first_visit_counts_too() -> None:
+    timer = FakeTimer(steady)
+    timer.verified["L1.read"] = False
+
+    def mend(key: str, done: int, of: int) -> None:
+        if done == 1:
+            timer.verified["L1.read"] = True
+
+    found = measure([Chosen(KERNEL, points(["L1.read"])[0])], timer, PACE, mend)
+    assert found["L1.read"].verified is False
+
+
 def test_compute_kernels_begin_rested_and_sustained_ones_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     rests: list[float] = []
     kernel, timer = replace(KERNEL, kind="compute"), FakeTimer(steady)

@@ -144,6 +144,19 @@ def test_more_than_the_roof_is_named_impossible_and_not_clipped(pytester: pytest
     done.stdout.fnmatch_lines(["*ImpossibleShare*", "*test_too_good: 440 GB/s, 1000.0 % of*impossible*"])
 
 
+def test_more_than_the_roof_of_reads_alone_is_not_called_impossible(pytester: pytest.Pytester, clock: Clock) -> None:
+    text = """
+        def test_update(roofline_benchmark):
+            hit = roofline_benchmark(lambda: None, bytes=130e6)
+            assert not hit.impossible
+            assert 1.9 < hit.share_of_roof < 2.1
+    """
+    rows = tuple(row for row in cpu_model().ceilings if row.level != "DRAM" or row.access == "read")
+    done = run(pytester, text, model=msgspec.structs.replace(cpu_model(), ceilings=rows))
+    done.assert_outcomes(passed=1)
+    done.stdout.fnmatch_lines(["test_update: 130 GB/s, 199.7 % of 65.1 GB/s (DRAM.read): above the roof of reads*"])
+
+
 def test_a_share_within_the_roofs_interval_is_possible(pytester: pytest.Pytester, clock: Clock) -> None:
     text = """
         def test_good(roofline_benchmark):

@@ -108,6 +108,19 @@ def test_impossible_sparse_and_sustained_ceilings_are_no_roofs_of_a_precision() 
     assert place(asked, more).roof.compute_key == "fp16.tensor.cublas.sustained"
 
 
+def test_where_only_reads_were_measured_a_kernel_that_writes_may_pass_the_roof() -> None:
+    """One core of a CPU: the sweep has ``DRAM.read@core`` and no more."""
+    model = cpu_model()
+    memory = best(model, "bandwidth", level="DRAM")
+    core = msgspec.structs.replace(memory, key="DRAM.read@core", access="read", scope="core", value=30e9)
+    model = msgspec.structs.replace(model, ceilings=(*model.ceilings, core))
+    assert place(use(bytes=8.0, scope="core"), model).reads_alone
+    assert place(use(flop=1.0, bytes=16.0, precision="fp64", scope="core"), model).reads_alone
+    assert not place(use(bytes=8.0, scope="core", access="read"), model).reads_alone  # its author says it only reads
+    assert not place(use(flop=1e6, bytes=8.0, precision="fp64", scope="core"), model).reads_alone  # FLOP bind
+    assert not place(use(bytes=8.0), model).reads_alone
+
+
 @pytest.mark.parametrize("lacking", [{"bytes": 8.0, "access": "gather"}, {"flop": 8.0, "precision": "fp8_e4m3"}])
 def test_a_roof_that_the_model_lacks_is_an_error(lacking: dict[str, Any]) -> None:
     with pytest.raises(ErtError, match="has none"):
