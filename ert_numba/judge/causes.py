@@ -34,6 +34,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     roof_a: RoofHit | None = None
     roof_b: RoofHit | None = None
     cycles: float | None = None  # log(B/A) of the clock cycles, where they decided
+    other_code: bool = False
 
 
 def cause_of(row: Moved, ceilings: Mapping[str, float], user: bool) -> Cause:
@@ -82,9 +83,10 @@ def _itself(row: Moved, user: bool) -> Cause:
     clock = f", at the same clock ({si(row.b.clock_hz, 'Hz')})" if row.a.clock_hz and row.b.clock_hz else ""
     if row.a.clock_hz and row.b.clock_hz and abs(math.log(row.b.clock_hz / row.a.clock_hz)) > row.limit:
         clock = f"; the clock too, {_pair(row.a.clock_hz, row.b.clock_hz, 'Hz', 4)}"
+    code = ", with other code" if row.other_code else ""
     if user:
-        return Cause(KERNEL, f"the kernel moved{f' against its roof: {shares} of it' if shares else ''}{clock}")
-    return Cause(CEILING, f"the ceiling moved{f': {shares} of its physical limit' if shares else ''}{clock}")
+        return Cause(KERNEL, f"the kernel moved{code}{f' against its roof: {shares} of it' if shares else ''}{clock}")
+    return Cause(CEILING, f"the ceiling moved{code}{f': {shares} of its physical limit' if shares else ''}{clock}")
 
 
 def _shares(row: Moved) -> str:

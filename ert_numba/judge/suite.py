@@ -173,6 +173,7 @@ def _explained(row: Judged, pair: Pair, trial: _Trial, changed: Mapping[str, flo
         roof_a=roofs[0],
         roof_b=roofs[1],
         cycles=trial.cycles.value if trial.cycles and in_cycles else None,
+        other_code=any(found.name == "code" for found in row.differences),
     )
     cause = cause_of(moved, changed, user=row.kind in ("user", ""))
     return msgspec.structs.replace(row, moved=cause.moved, cause=cause.sentence)

@@ -97,6 +97,7 @@ def test_kernels_with_more_instructions_are_found_and_nothing_else():
         assert all(rows[key].change == pytest.approx(0.031, abs=0.004) for key in SLOWER_KERNELS)
         assert {row.verdict for key, row in rows.items() if key not in SLOWER_KERNELS} == {SAME}
         assert {found.name for found in rows["fp32.vector.fma"].differences} == {"code"}
+        assert "with other code" in rows["fp32.vector.fma"].cause
 
 
 def test_the_same_in_a_whole_suite():
