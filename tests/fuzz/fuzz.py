@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SECONDS_AN_INPUT, MEMORY_MIB, LONGEST = 10, 1000, 1 << 17
+MEMORY_MIB, LONGEST = 1000, 1 << 17
 WORDS = {
     "ncu_rep": (),
     "ncu_csv": (
@@ -28,6 +28,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("target", choices=WORDS)
     parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument(
+        "--limit", type=int, default=10, help="seconds an input may take, more where others stop this process"
+    )
     parser.add_argument("--folder", type=Path, required=True, help="corpus and finds")
     asked = parser.parse_args()
     import atheris
@@ -60,7 +63,7 @@ def main() -> None:
         return bytes(atheris.Mutate(data, maximum))
 
     options = [
-        f"-max_total_time={asked.seconds}", f"-timeout={SECONDS_AN_INPUT}", f"-rss_limit_mb={MEMORY_MIB}",
+        f"-max_total_time={asked.seconds}", f"-timeout={asked.limit}", f"-rss_limit_mb={MEMORY_MIB}",
         f"-max_len={LONGEST}", f"-artifact_prefix={asked.folder}/", "-print_final_stats=1",
     ]  # fmt: skip
     if WORDS[asked.target]:
