@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ert_numba.errors import ErtError
+from ert_numba.units import si
 
 CALL_SECONDS = 1e-3  # of one round, in as many calls: events resolve 0.5 µs, and a lone launch costs the host's path
 MOST_CALLS = 1 << 20
+# Work that goes on after the last event is on another stream: its time would be missing, and the rate far too high.
+UNSEEN_PART, UNSEEN_SECONDS = 0.2, 2e-4
 WARM_SECONDS = 0.2  # a resting clock rises over some 100 ms; also what a callable compiles or allocates at first
 
 
@@ -83,7 +86,17 @@ class EventTimer:
             self.result = function()
         call(driver.cuEventRecord, stop, self._stream)
         call(driver.cuEventSynchronize, stop)
-        return float(call(driver.cuEventElapsedTime, start, stop)) * 1e-3
+        ended = time.perf_counter()
+        call(driver.cuCtxSynchronize)
+        after = time.perf_counter() - ended
+        seconds = float(call(driver.cuEventElapsedTime, start, stop)) * 1e-3
+        if after > UNSEEN_PART * seconds + UNSEEN_SECONDS:
+            raise ErtError(
+                "a kernel's time on its stream",
+                f"the GPU worked on for {si(after, 's')} after {si(seconds, 's')} between the events",
+                "Pass the stream that the callable launches on: stream=",
+            )
+        return seconds
 
 
 def context_active(ordinal: int) -> bool:

@@ -72,6 +72,7 @@ def test_a_slowed_kernel_is_slower_by_its_extra_instructions_and_others_are_not(
 
 USERS = """
 import pytest
+from ert_numba.errors import ErtError
 torch = pytest.importorskip("torch")
 cupy = pytest.importorskip("cupy")
 from numba import cuda
@@ -87,6 +88,13 @@ def test_torch_on_a_stream_of_its_own(roofline_benchmark):
     with torch.cuda.stream(stream):
         a = torch.zeros(n, n, device="cuda", dtype=torch.bfloat16)
         roofline_benchmark(lambda: a @ a, flop=2.0 * n**3, precision="bf16", stream=stream)
+
+def test_a_stream_that_is_not_told(roofline_benchmark):
+    n = 4096
+    with torch.cuda.stream(torch.cuda.Stream()):
+        a = torch.zeros(n, n, device="cuda", dtype=torch.bfloat16)
+        with pytest.raises(ErtError, match="Pass the stream"):
+            roofline_benchmark(lambda: a @ a, flop=2.0 * n**3, precision="bf16")
 
 def test_cupy(roofline_benchmark):
     x, y = cupy.zeros(1 << 28, cupy.float32), cupy.zeros(1 << 28, cupy.float32)

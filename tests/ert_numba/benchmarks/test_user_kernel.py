@@ -15,7 +15,7 @@ from fake_backend import FakeMachine
 
 from ert_numba import backends
 from ert_numba.benchmarks import user_timing
-from ert_numba.benchmarks.user_timing import HostTimer, calibrated, stream_handle
+from ert_numba.benchmarks.user_timing import EventTimer, HostTimer, calibrated, stream_handle
 from ert_numba.errors import ErtError
 from ert_numba.machine import MachineModel
 from ert_numba.store.benchmark_files import read_start
@@ -256,6 +256,69 @@ def test_streams_of_every_library(stream: Any, handle: int) -> None:
 def test_what_is_no_stream() -> None:
     with pytest.raises(ErtError, match="a CUDA stream"):
         stream_handle("default")
+
+
+class FakeGpu:
+    """The driver's calls that the events need, on a clock of its own: a call takes 2 ms of the stream ``works_on``."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, works_on: int = 0, active: bool = True) -> None:
+        driver = pytest.importorskip("cuda.bindings.driver")
+        self.works_on, self.active, self.now, self.busy_until = works_on, active, 0.0, 0.0
+        self.events: dict[int, float] = {}
+        self.created = 0
+        for name in (
+            "cuInit", "cuDeviceGet", "cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+            "cuEventCreate", "cuCtxSynchronize", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime",
+        ):  # fmt: skip
+            monkeypatch.setattr(driver, name, getattr(self, name, lambda *arguments: (0, 1)))
+        monkeypatch.setattr(user_timing, "time", SimpleNamespace(perf_counter=lambda: self.now))
+
+    def launch(self) -> str:
+        self.now += 5e-6
+        self.busy_until = max(self.busy_until, self.now) + 2e-3
+        return "launched"
+
+    def cuDevicePrimaryCtxGetState(self, device: int) -> tuple[int, int, int]:  # noqa: N802
+        return 0, 0, int(self.active)
+
+    def cuEventCreate(self, flags: int) -> tuple[int, int]:  # noqa: N802
+        self.created += 1
+        return 0, self.created
+
+    def cuEventRecord(self, event: int, stream: int) -> tuple[int]:  # noqa: N802
+        self.events[event] = max(self.now, self.busy_until) if stream == self.works_on else self.now
+        return (0,)
+
+    def cuEventSynchronize(self, event: int) -> tuple[int]:  # noqa: N802
+        self.now = max(self.now, self.events[event])
+        return (0,)
+
+    def cuCtxSynchronize(self) -> tuple[int]:  # noqa: N802
+        self.now = max(self.now, self.busy_until)
+        return (0,)
+
+    def cuEventElapsedTime(self, start: int, stop: int) -> tuple[int, float]:  # noqa: N802
+        return 0, 1e3 * (self.events[stop] - self.events[start])
+
+
+@pytest.mark.parametrize("stream", [0, 7])
+def test_events_time_the_work_of_their_stream(monkeypatch: pytest.MonkeyPatch, stream: int) -> None:
+    gpu = FakeGpu(monkeypatch, works_on=stream)
+    timer = EventTimer(0, stream or None)
+    assert timer.seconds(gpu.launch, 10) == pytest.approx(20e-3, rel=1e-3)
+    assert timer.result == "launched"
+
+
+def test_work_on_another_stream_is_no_time_at_all_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = FakeGpu(monkeypatch, works_on=7)
+    with pytest.raises(ErtError, match="Pass the stream"):
+        EventTimer(0).seconds(gpu.launch, 10)
+
+
+def test_a_process_that_never_touched_the_gpu_has_nothing_to_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeGpu(monkeypatch, active=False)
+    with pytest.raises(ErtError, match="launched nothing on GPU 0"):
+        EventTimer(0).require_work(lambda: None)
 
 
 def test_the_hosts_clock_is_the_hosts() -> None:
