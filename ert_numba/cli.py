@@ -113,6 +113,12 @@ def sweep(
         raise run.stopped
 
 
+def _gpus() -> int:
+    from ert_numba.device.gpu import count_gpus
+
+    return count_gpus()
+
+
 def _ordinal(text: str) -> int:
     if not text.isdecimal():
         raise typer.BadParameter(f"{text!r} is no number from 0 and not all", param_hint="--device")
@@ -246,6 +252,8 @@ def devices(backend: Backend = BackendName.AUTO, device: Device = 0, as_json: As
     chosen, refusals = choose(backend.value, device)
     for refusal in refusals:
         note(f"{refusal.backend}: not measured, {refusal.reason}")
+    if chosen.device.kind == "gpu" and (gpus := _gpus()) > 1:
+        note(f"GPU {device} of {gpus}: --device chooses another, sweep --device all measures each")
     if as_json:
         import msgspec
 

@@ -17,7 +17,7 @@ from fake_timer import FakeTimer
 from made_up_sysfs import allow, server
 from typer.testing import CliRunner
 
-from ert_numba import api, files
+from ert_numba import api, cli, files
 from ert_numba.cli import app
 from ert_numba.device import cpu as cpu_module
 from ert_numba.device import topology
@@ -442,6 +442,15 @@ def test_half_a_core(hidden, monkeypatch):
     device = json.loads(out)
     assert device["units"] == 1
     assert any("0.5 processors" in note for note in device["notes"])
+
+
+@pytest.mark.parametrize(("gpus", "said"), [(1, False), (4, True)])
+def test_devices_says_how_to_reach_the_other_gpus(gpus, said, monkeypatch):
+    FakeMachine(monkeypatch, kind="gpu")
+    monkeypatch.setattr(cli, "_gpus", lambda: gpus)
+    code, _, notes = call("devices", "--backend", "cpu")
+    assert code == 0
+    assert (f"GPU 0 of {gpus}: --device chooses another, sweep --device all measures each" in notes) is said
 
 
 def test_devices_says_what_can_be_measured_and_what_not(machine):
