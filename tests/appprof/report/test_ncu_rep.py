@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,9 +16,14 @@ from made_up_reports import block, field, framed, metric, report, varint
 
 from appprof.report.devices import PREFIX
 from appprof.report.ncu_rep import read_ncu_rep
+from appprof.report.profile import DEFAULT_DOMAIN, KernelProfile
 from ert_numba.errors import ErtError
 
-REPORTS = ["micro.ncu-rep", "micro_roofline_set.ncu-rep"]
+REPORTS = [
+    "micro.ncu-rep", "micro_roofline_set.ncu-rep", "options/kernel.ncu-rep.gz", "options/sections.ncu-rep.gz",
+    "options/range.ncu-rep.gz", "options/graph.ncu-rep.gz", "options/two.ncu-rep.gz",
+]  # fmt: skip
+WORKLOADS = {0: "kernel", 1: "range", 2: "cmdlist", 3: "graph"}  # as the library numbers them
 UNITS = {"ns": ("s", 1e9), "byte": ("B", 1), "hz": ("Hz", 1), "byte/s": ("B/s", 1), "byte/cycle": ("B/cycle", 1)}
 
 
@@ -30,15 +37,26 @@ def written(tmp_path: Path) -> Callable[[bytes], Path]:
     return write
 
 
-@pytest.mark.parametrize("name", REPORTS)
-def test_every_metric_equals_that_of_nvidias_library(h200: Path, name: str) -> None:
+@pytest.fixture(params=REPORTS)
+def both(request: pytest.FixtureRequest, h200: Path, tmp_path: Path) -> list[tuple[KernelProfile, Any]]:
+    """Results as our reader has them, each beside that of NVIDIA's library."""
     ncu_report = pytest.importorskip("ncu_report")
-    (actions,) = list(ncu_report.load_report(str(h200 / name)))
-    mine = read_ncu_rep(h200 / name).kernels
+    path = h200 / request.param
+    if path.suffix == ".gz":
+        unpacked = tmp_path / path.stem
+        unpacked.write_bytes(gzip.decompress(path.read_bytes()))
+        path = unpacked
+    actions = [action for one in ncu_report.load_report(str(path)) for action in one]
+    return list(zip(read_ncu_rep(path).kernels, actions, strict=True))
+
+
+def test_every_metric_equals_that_of_nvidias_library(both: list[tuple[KernelProfile, Any]]) -> None:
     compared = 0
-    for kernel, action in zip(mine, actions, strict=True):
-        assert kernel.mangled == action.name(action.NameBase_MANGLED)
-        assert kernel.kernel == action.name(action.NameBase_DEMANGLED)
+    for kernel, action in both:
+        if kernel.kind == "kernel":
+            assert kernel.mangled == action.name(action.NameBase_MANGLED)
+            assert kernel.kernel == (action.name(action.NameBase_DEMANGLED) or kernel.mangled)
+        assert WORKLOADS[action.workload_type()] == kernel.kind
         for metric_name in action.metric_names():
             theirs = action.metric_by_name(metric_name)
             unit, divisor = UNITS.get(theirs.unit(), (theirs.unit(), 1))
@@ -53,8 +71,31 @@ def test_every_metric_equals_that_of_nvidias_library(h200: Path, name: str) -> N
                 assert kernel.units[metric_name] in (unit, "") or metric_name.startswith("derived"), metric_name
             else:
                 assert kernel.instances[metric_name], metric_name
+            if metric_name in kernel.instances:
+                parts = [_value(theirs, at) for at in range(theirs.num_instances())]
+                assert list(kernel.instances[metric_name]) == parts, metric_name
             compared += 1
-    assert compared == sum(len(list(action.metric_names())) for action in actions) > 2000
+    assert compared == sum(len(list(action.metric_names())) for _, action in both) > 400
+
+
+def _value(metric: Any, at: int) -> float | str:
+    return metric.as_string(at) if metric.kind() == metric.ValueKind_STRING else metric.value(at)
+
+
+def test_ranges_and_rules_equal_those_of_nvidias_library(both: list[tuple[KernelProfile, Any]]) -> None:
+    for kernel, action in both:
+        theirs, state = [], action.nvtx_state()
+        for number in state.domains() if state is not None else ():
+            domain = state.domain_by_id(number)
+            name = "" if domain.name() == DEFAULT_DOMAIN else domain.name()
+            theirs += [(name, "start_end", one) for one in domain.start_end_ranges()]
+            theirs += [(name, "push_pop", one) for one in domain.push_pop_ranges()]
+        assert sorted((row.domain, row.kind, row.name) for row in kernel.nvtx) == sorted(theirs)
+        rules = [row for row in action.rule_results_as_dicts() if row["rule_message"]["message"]]
+        assert len(kernel.advice) == len(rules)
+        for said, row in zip(kernel.advice, rules, strict=True):
+            assert said.startswith(row["rule_identifier"])
+            assert row["rule_message"]["message"].split("@")[0] in said
 
 
 def test_what_the_report_says_of_the_run(h200: Path) -> None:
