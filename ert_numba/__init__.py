@@ -4,6 +4,7 @@
     run = ert_numba.sweep()               # measure, fit, save, draw
     model = ert_numba.load(run.folder)    # a machine model from its file
     ert_numba.chart(model)                # an altair chart, shown in a notebook
+    ert_numba.compare("before", "after")  # two runs of benchmarks: a verdict for each
 
 Everything is imported on first use: ``import ert_numba`` is free.
 """
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ert_numba.api import Run, chart, draw, fit, load, load_sweep, save, sweep
+    from ert_numba.comparing import compare
     from ert_numba.kernels.spec import Request
 
-__all__ = ["Request", "Run", "chart", "draw", "fit", "load", "load_sweep", "save", "sweep"]
+_HOMES = {"Request": "ert_numba.kernels.spec", "compare": "ert_numba.comparing"}  # the others: ert_numba.api
+__all__ = ["Request", "Run", "chart", "compare", "draw", "fit", "load", "load_sweep", "save", "sweep"]
 
 
 def __getattr__(name: str) -> Any:
@@ -24,5 +27,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    module = importlib.import_module("ert_numba.kernels.spec" if name == "Request" else "ert_numba.api")
-    return getattr(module, name)
+    return getattr(importlib.import_module(_HOMES.get(name, "ert_numba.api")), name)

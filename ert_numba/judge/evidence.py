@@ -36,6 +36,11 @@ class ProcessStart(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, str] = {}
     observed: tuple[Observed, ...] = ()
 
+    @property
+    def times(self) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        """What no two starts have in common."""
+        return tuple((row.name, row.seconds) for row in self.observed)
+
 
 class SuiteRun(msgspec.Struct, frozen=True, kw_only=True):
     """All process starts of one named run, in the order of their files."""
@@ -189,10 +194,9 @@ def driver_of(info: SuiteInfo) -> str | None:
 
 def _refuse_copies(run: SuiteRun) -> None:
     """The same start counted twice would look like no noise at all."""
-    seen: dict[tuple[Observed, ...], str] = {}
+    seen: dict[object, str] = {}
     for start in run.starts:
-        times = tuple(Observed(name=row.name, seconds=row.seconds) for row in start.observed)
-        other = seen.setdefault(times, start.label)
+        other = seen.setdefault(start.times, start.label)
         if other != start.label:
             raise NotComparable(
                 f"the run {run.name!r}",

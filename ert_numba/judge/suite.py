@@ -230,6 +230,9 @@ def _notes(a: SuiteRun, b: SuiteRun, left: Mapping[str, Evidence], right: Mappin
                     doubted.setdefault(f"{reading.label}: {doubt}", []).append(_key(row))
         for text, keys in doubted.items():
             yield f"{side}, {text}: left out of {', '.join(keys[:3])}{f' and {len(keys) - 3} more' if keys[3:] else ''}"
+    both = {start.times for start in a.starts} & {start.times for start in b.starts}
+    if both:
+        yield f"{len(both)} of the process starts are in both runs: of these nothing can be told"
     one, two = (run.device.properties.get("uuid hash") if run.device else None for run in (a, b))
     if one != two and one and two:
         yield "A and B were measured on different cards of one product, which differ by themselves"

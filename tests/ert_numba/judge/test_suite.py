@@ -326,3 +326,10 @@ def test_a_clock_at_the_power_cap_is_no_doubt():
     fields = {"clock_hz": (1.93e9,) * 8, "conditions": {"throttle": "power cap"}}
     b = each_record(made_up_run("b", seed=2), "DRAM.read", only={2}, **fields)
     assert rows(judge(A, b))["DRAM.read"].b.starts == 5
+
+
+def test_starts_that_are_in_both_runs_are_named():
+    assert judge(A, replace(A, name="b")).notes == (
+        "5 of the process starts are in both runs: of these nothing can be told",
+    )
+    assert judge(A, made_up_run("b", seed=2)).notes == ()
