@@ -198,10 +198,11 @@ def starts_listener() -> Iterator[Callable[[Any], None]]:
     """The same for process starts; a line for each of them where stderr is no terminal."""
     # Once a second: the measuring goes on in another process, beside every redrawing.
     with _bar(1.0) as draw:
-        began, noted = time.monotonic(), 0
+        began, noted = 0.0, 0
 
         def listen(step: Any) -> None:
-            nonlocal noted
+            nonlocal began, noted
+            began = began or time.monotonic()  # the first start's imports say nothing of the visits
             if draw is None and step.start > noted:
                 noted = step.start
                 note(f"start {step.start} of {step.starts}")
