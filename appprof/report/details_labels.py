@@ -38,11 +38,15 @@ LABELS: dict[tuple[str, str], str] = {
     (DISTRIBUTION, "Average L2 Active Cycles"): "lts__cycles_active.avg",
 }
 
-# Lines of the roofline charts' "... Achieved Value": the fused one is doubled already. Half precision is left out: its
-# factor was 2 in 2023 and is 4 since 2025, and the label does not tell which.
-ACHIEVED = re.compile(
-    r"Predicated-On ([FD])(FMA|ADD|MUL) (?:Operations Per Cycle|Thread Instructions Executed Per Cycle)"
+# Lines of the roofline charts. Half precision is left out: its factor was 2 in 2023 and is 4 since 2025, and the label
+# does not tell which.
+OPERATIONS = re.compile(
+    r"Predicated-On ([FD])(FMA|ADD|MUL) (Operations Per Cycle|Thread Instructions Executed Per Cycle)"
 )
+ACHIEVED: dict[str, str] = {
+    "SM Frequency": "smsp__cycles_elapsed.avg.per_second",
+    "DRAM Bandwidth": "dram__bytes.sum.per_second",
+}
 
 
 def metric_of(section: str, name: str, body_item: str = "") -> str:
@@ -53,18 +57,24 @@ def metric_of(section: str, name: str, body_item: str = "") -> str:
         return spelled[0]
     if not section or section == "Command line profiler metrics":
         return name
-    achieved = ACHIEVED.fullmatch(name)
-    if achieved is not None and "Achieved" in body_item:
-        return _achieved(achieved[1].lower(), achieved[2].lower())
-    if "Roofline" not in section:
-        for (start, label), metric in LABELS.items():
-            if label == name and section.startswith(start):
-                return metric
+    if "Roofline" in section:
+        metric = _of_a_roofline(name, body_item)
+    else:
+        metric = next((known for (start, label), known in LABELS.items()
+                       if label == name and section.startswith(start)), None)  # fmt: skip
+    if metric is not None:
+        return metric
     return f"{section}: {body_item}: {name}" if body_item else f"{section}: {name}"
 
 
-def _achieved(letter: str, operation: str) -> str:
-    base = f"smsp__sass_thread_inst_executed_op_{letter}{operation}_pred_on"
-    if operation == "fma":
-        return f"derived__{base}_x2"
-    return f"{base}.sum.per_cycle_elapsed"
+def _of_a_roofline(name: str, body_item: str) -> str | None:
+    """The metric of a line of the achieved value, or of none of the chart's parts."""
+    if body_item and "Achieved" not in body_item:
+        return None
+    operations = OPERATIONS.fullmatch(name)
+    if operations is None:
+        return ACHIEVED.get(name) if body_item else None
+    base = f"smsp__sass_thread_inst_executed_op_{operations[1].lower()}{operations[2].lower()}_pred_on"
+    # "Operations" counts a fused multiply-add as two.
+    is_doubled = operations[2] == "FMA" and operations[3].startswith("Operations")
+    return f"derived__{base}_x2" if is_doubled else f"{base}.sum.per_cycle_elapsed"

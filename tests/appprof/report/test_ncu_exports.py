@@ -5,11 +5,14 @@ The program names a stream, and its NVTX ranges hold quotes, commas and colons, 
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from appprof.report.csv_layout import BODY_ITEM, SECTION, find_layout, row_cells
+from appprof.report.details_labels import metric_of
 from appprof.report.names import normalise
 from appprof.report.profile import KernelProfile, Report
 from appprof.report.read import read_file
@@ -82,6 +85,24 @@ def _alike(one: float | str | None, other: float | str | None) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return one == pytest.approx(other, rel=INSTANCES_WITHIN, abs=INSTANCES_WITHIN)
     return one == other or str(one) in (f"{other}.0", str(other))
+
+
+def test_labels_of_the_details_page_are_those_of_their_metrics() -> None:
+    """The same rows by label and by name: a label is its own metric, or no metric at all."""
+    rows = []
+    for name in ("sections.details.det-all.csv.gz", "sections.details.det-all-names.csv.gz"):
+        head, *lines = gzip.decompress((OPTIONS / name).read_bytes()).decode().splitlines()
+        layout = find_layout(head)
+        assert layout is not None
+        cells = [row_cells(line, layout) for line in lines]
+        at = [layout.columns[column] for column in (SECTION, "Metric Name", BODY_ITEM)]
+        rows.append([[row[place] for place in at] for row in cells if row is not None])
+    known = 0
+    for (section, label, item), (_, name, _) in zip(*rows, strict=True):
+        found = metric_of(section, label, item)
+        assert found == name or ": " in found, label
+        known += found == name != label
+    assert known > 100
 
 
 def test_ranges_with_quotes_commas_and_colons_in_their_names() -> None:

@@ -107,6 +107,8 @@ def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         (b'{"schemaVersion": 1, "traceEvents": []}', "trace of PyTorch"),
         (b'[\n {"ph": "X", "name": "k"}]', "trace of PyTorch"),
         (b'{"a": 1}', "JSON"),
+        (b"Launch Settings\n---------- -----\nLaunch Attribute Value\n", "without --csv"),
+        (b"[5] a@h\n  k (1, 1, 1)x(1, 1, 1), Context 1\n  Metric Name   Metric Unit  Metric Value\n", "without --csv"),
         (b"\x7fELF\x02\x01\x01\0\0\0\0\0", "binary"),
         (b"", "empty"),
         (b" \n\n ", "empty"),
