@@ -20,6 +20,9 @@ PATH_WORDS = {
 LONGEST_NAME = 44
 # numba tags a name with its version and a hash: the version tells two compilations apart, the hash says nothing.
 _NUMBA_TAG = re.compile(r"\[(?:abi:)?(v\d+)[,\w]*\]")
+# The type that Nsight Compute's report writes before a template argument, and its CSV does not.
+CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned|unsigned int|unsigned long|long long|unsigned long long)\)")
+NO_KERNELS = ("range ", "graph ", "cmdlist ")  # results of other kinds have these words before the name of their range
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -74,7 +77,7 @@ def one_line(text: str) -> str:
 def group_name(by: str, name: str, longest: int = 60) -> str:
     """The name of a range, a stream or a file as it stands, of a precision in words; cut where it is long."""
     text = path_words(name) if by == "precision" and "." in name else one_line(name)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return _cut(text, longest)
 
 
 @lru_cache(maxsize=100_000)
@@ -82,12 +85,17 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     """A kernel's name without return type, parameters and namespaces; templates as far as they fit."""
     if not name.strip():
         return one_line(name)
-    text = _without_parameters(_NUMBA_TAG.sub(r"[\1]", one_line(name)))
+    if name.startswith(NO_KERNELS):
+        return _cut(one_line(name), longest)
+    text = _without_parameters(CAST.sub("", _NUMBA_TAG.sub(r"[\1]", one_line(name))))
     head, template = _split_template(text)
     words = head.split(" ")
     bare = words[-1].rsplit("::", 1)[-1] or words[-1] or head
-    whole = (bare + template) if template else bare
-    return whole if len(whole) <= longest else whole[: longest - 1] + "…"
+    return _cut((bare + template) if template else bare, longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def unique_short_names(names: Iterable[str]) -> dict[str, str]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from appprof.report.profile import NvtxRange
+from appprof.words import CAST
 
 ANONYMOUS = re.compile(r"\(anonymous namespace\)|<unnamed>|(?<![\w<])unnamed>")
-CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned|unsigned int|unsigned long|long long|unsigned long long)\)")
 INTEGER_SUFFIX = re.compile(r"\b(\d+)(?:u|l|ul|ull|ll)\b", re.IGNORECASE)
 BLANKS = re.compile(r"\s+")
 OPEN, CLOSE = "<([{", ">)]}"
