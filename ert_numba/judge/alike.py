@@ -91,6 +91,8 @@ def _settings(said: Benchmarked | None) -> dict[str, str]:
         return {}
     kept = {name: str(value) for name, value in said.conditions.items() if isinstance(value, str | bool)}
     kept.pop("throttle", None)
+    if said.roof is not None:
+        kept["roof"] = f"{said.roof.bandwidth_key or 'none'}, {said.roof.compute_key or 'none'} of {said.roof.model}"
     return kept | {"code": said.code}
 
 

@@ -10,7 +10,8 @@ with five starts a side the smallest p-value is 1/126, and the correction for 60
 intervals are Student's t, and where five starts happen to agree too well, the noise is raised by what the other
 benchmarks of the suite show (empirical Bayes: Smyth, Statistical Applications in Genetics and Molecular Biology 3,
 2004). Smyth lowers high variances too; here the suite lends caution and no confidence, so a noisy benchmark keeps its
-own, and the degrees of freedom stay its own.
+own, and the degrees of freedom stay its own. Where sides of unlike numbers of starts have unlike noise, Welch's
+error counts: many quiet starts must not vouch for a few noisy ones.
 
 **Correction**: over the suite by Bonferroni, which holds whatever the benchmarks' correlation: all shifts of one
 comparison lie in their corrected intervals in 99 of 100 comparisons.
@@ -108,19 +109,32 @@ def shift_of(a: Sequence[float], b: Sequence[float], prior: Prior, comparisons: 
     """The shift of B's log seconds against A's, corrected for so many ``comparisons``."""
     own = spread(a, b)
     noise = math.sqrt(prior.at_least(own))
-    error = noise * math.sqrt(1 / len(a) + 1 / len(b)) * _MEDIAN_COST
+    error, degrees = noise * math.sqrt(1 / len(a) + 1 / len(b)), float(own.degrees)
+    unlike, fewer = _welch(a, b)
+    if len(a) != len(b) and unlike > error:
+        error, degrees = unlike, fewer
+    error *= _MEDIAN_COST
     return Shift(
         value=hodges_lehmann(a, b),
-        own=error * _quantile(own.degrees, SINGLE_RISK),
-        corrected=error * _quantile(own.degrees, FAMILY_RISK / comparisons),
+        own=error * _quantile(degrees, SINGLE_RISK),
+        corrected=error * _quantile(degrees, FAMILY_RISK / comparisons),
         noise=noise,
         apart=max(a) < min(b) or max(b) < min(a),
     )
+
+
+def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """Welch's standard error of a shift between sides of unlike noise, and its degrees of freedom."""
+    parts = [float(np.var(side, ddof=1)) / len(side) for side in (a, b)]
+    total = sum(parts)
+    if total == 0:
+        return 0.0, float(len(a) + len(b) - 2)
+    return math.sqrt(total), total**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, (a, b), strict=True))
 
 
 def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> float:
     return float(np.median(np.subtract.outer(np.asarray(b), np.asarray(a))))
 
 
-def _quantile(degrees: int, risk: float) -> float:
+def _quantile(degrees: float, risk: float) -> float:
     return float(special.stdtrit(degrees, 1 - risk / 2))

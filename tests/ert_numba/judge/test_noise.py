@@ -115,3 +115,14 @@ def test_an_interval_of_its_own_holds_in_95_of_100():
     found = [shift_of(*chance.normal(0, 1, (2, 5)), NO_PRIOR, 1) for _ in range(4000)]
     held = sum(abs(row.value) <= row.own for row in found) / len(found)
     assert 0.945 <= held <= 0.965
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (5, 20), (20, 5), (8, 6)])
+def test_corrected_intervals_hold_for_sides_of_unlike_number_and_noise(sizes):
+    chance = np.random.default_rng(13)
+    missed = 0
+    for _ in range(6000):
+        a, b = chance.normal(0, 0.001, sizes[0]), chance.normal(0, 0.004, sizes[1])
+        found = shift_of(a, b, NO_PRIOR, 1)
+        missed += abs(found.value) > found.corrected
+    assert missed / 6000 <= 2.2 * FAMILY_RISK  # of one test; pooled degrees of freedom are too many by a factor below 2

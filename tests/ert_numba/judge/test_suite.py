@@ -11,7 +11,7 @@ from ert_numba.judge.judgement import Judged, Judgement, exit_code
 from ert_numba.judge.suite import judge
 from ert_numba.judge.thresholds import Thresholds
 from ert_numba.records import Work
-from ert_numba.starts import SUITE_VERSION
+from ert_numba.starts import SUITE_VERSION, RoofHit
 
 replace = msgspec.structs.replace
 NOISY = "HOST.h2d_pageable"
@@ -199,6 +199,12 @@ def test_a_users_kernel_under_a_roof_that_moved():
     assert rows(judge(A, b))[USER].moved == "kernel"
     assert rows(judge(A, b))[USER].file == "tests/bench_model.py"
     assert rows(judge(A, b))["DRAM.read"].file is None
+
+
+def test_a_roof_that_was_taken_from_another_run_is_named():
+    other = RoofHit(attainable=4.5e12, bandwidth_key="DRAM.read", model="another")
+    (found,) = rows(judge(A, made_up_run("b", seed=2, roof=other)))[USER].differences
+    assert (found.name, found.b) == ("roof", "DRAM.read, none of another")
 
 
 def test_a_stated_threshold_counts():
