@@ -126,14 +126,13 @@ def _read(path: Path, stream: IO[bytes]) -> bytes:
         ) from None
 
 
-def _read_all(path: Path) -> bytes:
-    parts, total = [], 0
+def _read_all(path: Path) -> bytearray:
+    data = bytearray()  # grows where it lies: pieces joined at the end would stand in memory twice
     for piece in _unpacked(path):
-        total += len(piece)
-        if total > WHOLE_LIMIT:
+        data += piece
+        if len(data) > WHOLE_LIMIT:
             raise ErtError(f"the content of {path.name}", "it unpacks to more than 2 GiB", "Unpack it first")
-        parts.append(piece)
-    return b"".join(parts)
+    return data
 
 
 def _zstd(path: Path, file: IO[bytes]) -> Any:
