@@ -13,7 +13,7 @@ from ert_numba.starts import Benchmarked
 from ert_numba.units import si
 
 _CLOCK_NOTICED = 0.002  # of the clock: less is its probe
-_WORK_DIGITS = 1e-9  # declared work is exact; what repetitions are divided out of is not
+_WORK_DIGITS = 1e-9  # declared work is exact but for a division by repetitions
 
 
 def refuse_unlike(a: SuiteRun, b: SuiteRun, force: bool) -> None:
@@ -53,16 +53,10 @@ def unlike(a: Evidence, b: Evidence) -> str:
     if found:
         return "; ".join(f"{row.name}: {row.a} in A, {row.b} in B" for row in found)
     for what in one.work.__struct_fields__:
-        left, right = _once(one, what), _once(two, what)
+        left, right = float(getattr(one.work, what)), float(getattr(two.work, what))
         if not math.isclose(left, right, rel_tol=_WORK_DIGITS):
             return f"work.{what}: {left:g} in A, {right:g} in B"
     return ""
-
-
-def _once(said: Benchmarked, what: str) -> float:
-    """Work of one repetition: how many make a timed call is found anew in every start."""
-    repetitions = said.conditions.get("repetitions", 1)
-    return float(getattr(said.work, what)) / (float(repetitions) or 1.0)
 
 
 def differences_of_runs(a: SuiteRun, b: SuiteRun) -> tuple[Difference, ...]:

@@ -103,7 +103,7 @@ def deciding_round(seconds: Sequence[float]) -> int:
 
 
 def amount(said: Benchmarked | None) -> float:
-    """Units of work of ONE timed call: the times of starts are compared for one unit, whatever their repetitions."""
+    """Units of work of ONE timed call, in the unit of its rate."""
     if said is None:
         return 1.0
     work = said.work

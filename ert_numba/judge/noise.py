@@ -29,6 +29,7 @@ from scipy import special
 FAMILY_RISK = 0.01  # that any interval of a whole comparison misses its shift
 SINGLE_RISK = 0.05  # of one benchmark's own interval
 _FEWEST_FOR_PRIOR = 8  # benchmarks, below which their noises say nothing about each other
+_NOTHING = 1e-30  # a variance of logarithms that no timer can tell from none
 _MEDIAN_COST = 1.05  # standard error of Hodges-Lehmann over that of the mean, five normal values a side
 
 
@@ -127,9 +128,10 @@ def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """Welch's standard error of a shift between sides of unlike noise, and its degrees of freedom."""
     parts = [float(np.var(side, ddof=1)) / len(side) for side in (a, b)]
     total = sum(parts)
-    if total == 0:
+    if total < _NOTHING:
         return 0.0, float(len(a) + len(b) - 2)
-    return math.sqrt(total), total**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, (a, b), strict=True))
+    shares = [part / total for part in parts]
+    return math.sqrt(total), 1 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (a, b), strict=True))
 
 
 def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> float:

@@ -89,23 +89,6 @@ def test_neither_the_unit_of_time_nor_the_order_of_starts_matters(scale, order):
         assert other[key].change == pytest.approx(row.change, abs=1e-9)
 
 
-def test_the_number_of_repetitions_in_a_timed_call_does_not_matter():
-    """It is found anew in each start: twice the work in twice the time is the same."""
-
-    def twice(start):
-        observed = []
-        for row in start.observed:
-            work = Work(**{name: 2 * getattr(row.said.work, name) for name in Work.__struct_fields__})
-            said = replace(row.said, work=work, conditions=row.said.conditions | {"repetitions": 2})
-            observed.append(replace(row, said=said, seconds=tuple(2 * value for value in row.seconds)))
-        return replace(start, observed=tuple(observed))
-
-    b = made_up_run("b", seed=2)
-    assert [row.verdict for row in judge(A, each_start(b, twice, only={1, 3})).benchmarks] == [
-        row.verdict for row in judge(A, b).benchmarks
-    ]
-
-
 def test_a_user_kernel_that_does_other_work_is_not_comparable_and_the_others_are_judged():
     b = each_record(made_up_run("b", seed=2), USER, work=Work(bytes_counted=1.6e9, bytes_moved=1.6e9))
     judgement = judge(A, b)
