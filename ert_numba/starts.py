@@ -1,7 +1,8 @@
 """What one process start of the benchmark suite adds to a pytest-benchmark file: the contract of writer and judge.
 
-pytest-benchmark keeps the times (``stats.data``: seconds of each timed call); these records lie beside them, as
-``machine_info["ert_numba"]`` and as ``extra_info["ert_numba"]`` of every benchmark.
+pytest-benchmark keeps the times (``stats.data``: seconds of one call of a user's kernel, of one repetition of the
+suite's in each round); these records lie beside them, as ``machine_info["ert_numba"]`` and as
+``extra_info["ert_numba"]`` of every benchmark.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Benchmarked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Of one benchmark in one start: what its times mean.
 
     ``key`` is the ceiling's key (``machine.Ceiling``), or the test's node id for a user's own kernel (``kind``
-    "user"). ``work`` is that of ONE timed call; ``unit`` says what is read from it: FLOP/s or OP/s (work.flop), B/s
+    "user"). ``work`` is that of ONE time; ``unit`` says what is read from it: FLOP/s or OP/s (work.flop), B/s
     (work.bytes_counted), s (seconds / work.accesses: lower is better). ``clock_hz`` has one value a call where there
     is a probe. ``limit`` is the physical limit in ``unit`` at the median clock; None where no source states it.
     """

@@ -17,7 +17,7 @@ from ert_numba.fit.roofs import physical_limit
 from ert_numba.kernels.spec import CompiledCodeMismatch
 from ert_numba.measure.stopping import Settled
 from ert_numba.measure.timers import Bench, Timer, Timing
-from ert_numba.records import AxisValue, DeviceInfo, Work
+from ert_numba.records import AxisValue, DeviceInfo
 from ert_numba.starts import Benchmarked
 from ert_numba.units import si
 
@@ -52,8 +52,7 @@ class Gathered:
 
     chosen: Chosen
     timings: list[Timing] = field(default_factory=list)
-    repetitions: int | None = None  # of the first visit: every round does the same work
-    work: Work = field(default_factory=Work)
+    repetitions: int | None = None  # in a round, of the first visit
     verified: bool | None = None
     code: str = ""
     conditions: dict[str, AxisValue] = field(default_factory=dict)
@@ -61,6 +60,11 @@ class Gathered:
     dear: bool = False
     refusal: str | None = None  # it cannot be measured here
     failure: Exception | None = None  # it should be, and went wrong
+
+    @property
+    def seconds(self) -> tuple[float, ...]:
+        """Of ONE repetition in each round: a slower kernel is calibrated to fewer, so its rounds last as long."""
+        return tuple(timing.seconds / (self.repetitions or 1) for timing in self.timings)
 
     @property
     def finished(self) -> bool:
@@ -101,7 +105,7 @@ def _visit(row: Gathered, timer: Timer, pace: Pace) -> None:
         row.failure = error
     else:
         row.repetitions = int(bench.conditions.get("repetitions", 1))
-        row.work, row.code = bench.work, bench.code
+        row.code = bench.code
         row.verified = bench.verified if row.verified is None else row.verified and bench.verified
         row.conditions = _joined(bench.conditions, timer.conditions())
         row.steal_seconds += timer.steal_seconds() - steal
@@ -126,31 +130,30 @@ def _joined(before: dict[str, AxisValue], after: dict[str, AxisValue]) -> dict[s
 def record_of(row: Gathered, device: DeviceInfo, rule: Settled) -> Benchmarked:
     """The record beside the times of the rounds."""
     clocks = tuple(round(timing.clock_hz, -3) for timing in row.timings if timing.clock_hz is not None)
-    seconds = tuple(timing.seconds for timing in row.timings)
     stolen: dict[str, AxisValue] = {"steal_seconds": round(row.steal_seconds, 3)} if row.steal_seconds > 0 else {}
     return Benchmarked(
         key=row.chosen.key,
         kernel=row.chosen.spec.name,
         kind=_kind(row.chosen.spec.kind),
         unit=_unit(row.chosen),
-        work=row.work,
+        work=row.chosen.spec.work(row.chosen.point),
         axes=row.chosen.point.axes,
         clock_hz=clocks,
-        limit=_limit(row, seconds, clocks, device),
-        noisy=not rule.settled(seconds),
+        limit=_limit(row, clocks, device),
+        noisy=not rule.settled(row.seconds),
         verified=row.verified,
         code=row.code,
         conditions=row.conditions | stolen,
     )
 
 
-def _limit(row: Gathered, seconds: Sequence[float], clocks: Sequence[float], device: DeviceInfo) -> float | None:
+def _limit(row: Gathered, clocks: Sequence[float], device: DeviceInfo) -> float | None:
     if is_series(row.chosen.key):
         return None
     evidence = Evidence(
         point=row.chosen.point,
-        work=row.work,
-        seconds=(median(seconds),),
+        work=row.chosen.spec.work(row.chosen.point),
+        seconds=(median(row.seconds),),
         clock_hz=(median(clocks),) if clocks else (),
         noisy=False,
         conditions=row.conditions,

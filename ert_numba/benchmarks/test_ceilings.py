@@ -47,10 +47,8 @@ def test_ceiling(request: pytest.FixtureRequest, benchmark: Any, suite: Suite, c
     if row.failure is not None:
         raise row.failure
     benchmark.fullname = f"{NAME}[{ceiling}]"  # wherever the package is installed, so that two files can be joined
-    rounds = iter(row.timings)
-    benchmark.pedantic(
-        lambda: DEVICE_CLOCK.advance(next(rounds).seconds), setup=DEVICE_CLOCK.restart, rounds=len(row.timings)
-    )
+    rounds = iter(row.seconds)
+    benchmark.pedantic(lambda: DEVICE_CLOCK.advance(next(rounds)), setup=DEVICE_CLOCK.restart, rounds=len(row.seconds))
     record = record_of(row, suite.device, suite.backend.plan(1.0).rule)
     benchmark.stats.group = group_of(record)
     benchmark.extra_info.update(in_words(record, benchmark.stats.stats.data), **{KEY: as_json(record)})

@@ -128,10 +128,9 @@ def test_compute_kernels_begin_rested_and_sustained_ones_do_not(monkeypatch: pyt
     assert rests == [0.04]
 
 
-def gathered(seconds: list[float], clock: float | None = 3e9, **work: float) -> Any:
+def gathered(seconds: list[float], clock: float | None = 3e9) -> Any:
     row = measuring.Gathered(Chosen(KERNEL, points(["L1.read"], threads=1)[0]))
     row.timings = [Timing(value, clock) for value in seconds]
-    row.work = Work(**(work or {"bytes_counted": 1e6}))
     row.verified, row.code = True, "1 load = 1 x 1"
     return row
 
@@ -146,6 +145,15 @@ def test_the_record_says_what_the_times_mean() -> None:
     assert not record.noisy
     words = in_words(record, [1e-6] * 6)
     assert words == {"median": "1.00 TB/s", "share of limit": "520.8 %", "clock": "3.00 GHz"}
+
+
+def test_times_are_those_of_one_repetition_so_that_a_slower_kernel_shows() -> None:
+    """Its rounds last as long as a fast one's, since it is calibrated to fewer repetitions."""
+    fast, slow = gathered([1e-3] * 6), gathered([1e-3] * 6)
+    fast.repetitions, slow.repetitions = 1000, 970
+    assert slow.seconds[0] / fast.seconds[0] == pytest.approx(1000 / 970)
+    records = [record_of(row, made_up_device(), RULE) for row in (fast, slow)]
+    assert records[0].work == records[1].work == KERNEL.work(fast.chosen.point)
 
 
 def test_no_limit_and_no_clock_are_left_out() -> None:
