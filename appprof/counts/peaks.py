@@ -45,7 +45,7 @@ def _peak(key: str, counter: str, weight: float, values: Mapping[str, float], sp
     unit = UNIT_CLOCK.get(unit, unit)
     clock = next((name for name in CLOCKS.get(unit, ()) if name in values), None)
     per_cycle = values.get(counter + PEAK, 0.0) * weight
-    if clock is None or not per_cycle:
+    if clock is None or not per_cycle or not values[clock]:
         return None
     return Peak(
         key=key,

@@ -14,6 +14,8 @@ from example_profiles import model_of
 
 from appprof import analysis
 from appprof.application import ApplicationModel
+from appprof.diff import diff
+from appprof.exports import as_csv, as_markdown, diff_as_markdown
 from appprof.gather import gather
 from appprof.report.read import read_report
 from appprof.result import make_result
@@ -64,10 +66,15 @@ def _profile(data: bytes, ending: str) -> None:
 
 
 def _judge(model: ApplicationModel, machine: MachineModel | None = None) -> None:
-    found = make_result(analysis.analyse(model, machine, machine is not None))
+    """Everything that a command makes of a model but pictures: rows, tables, text, the difference to itself."""
+    judged = analysis.analyse(model, machine, machine is not None)
+    found = make_result(judged)
     msgspec.json.encode(found)
     work_table(found, WIDTH)
     kernels_table(found, WIDTH)
+    as_csv(found)
+    as_markdown(found)
+    diff_as_markdown(diff(judged, judged))
 
 
 def _file(data: bytes, ending: str) -> Path:

@@ -46,3 +46,9 @@ def test_achieved_share_of_the_roof_of_the_same_instruction(h200: Path) -> None:
 
 def test_a_report_without_peaks_has_no_roofs(h200: Path) -> None:
     assert report_peaks(read_ncu_rep(h200 / "micro.ncu-rep").kernels[0].values, (9, 0)) == ()
+
+
+def test_a_clock_that_stands_still_makes_no_roof() -> None:
+    values = {"dram__bytes.sum.peak_sustained": 1504.0, "dram__cycles_elapsed.avg.per_second": 3.2e9}
+    assert [peak.key for peak in report_peaks(values, (9, 0))] == ["DRAM"]
+    assert report_peaks({**values, "dram__cycles_elapsed.avg.per_second": 0.0}, (9, 0)) == ()
