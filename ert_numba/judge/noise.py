@@ -24,7 +24,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
-from scipy import special
 
 FAMILY_RISK = 0.01  # that any interval of a whole comparison misses its shift
 SINGLE_RISK = 0.05  # of one benchmark's own interval
@@ -82,6 +81,8 @@ def spread(a: Sequence[float], b: Sequence[float]) -> Spread:
 
 def prior_of(spreads: Iterable[Spread]) -> Prior:
     """Smyth's moments of log variances. Variances of 0 (a timer's last digit) have no logarithm and are left out."""
+    from scipy import special
+
     kept = [row for row in spreads if row.variance > 0]
     if len(kept) < _FEWEST_FOR_PRIOR:
         return NO_PRIOR
@@ -96,6 +97,8 @@ def prior_of(spreads: Iterable[Spread]) -> Prior:
 
 def _inverse_trigamma(value: float) -> float:
     """By Newton's steps on 1/trigamma, which is convex: Smyth's appendix."""
+    from scipy import special
+
     found = 0.5 + 1 / value
     for _ in range(50):
         trigamma = float(special.polygamma(1, found))
@@ -139,4 +142,6 @@ def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _quantile(degrees: float, risk: float) -> float:
+    from scipy import special  # 0.2 s: every stored document imports this module, and few need a quantile
+
     return float(special.stdtrit(degrees, 1 - risk / 2))

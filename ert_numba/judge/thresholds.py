@@ -51,8 +51,8 @@ def threshold_of(stated: Threshold | None, shift: Shift) -> Threshold:
 
 
 def change_of(log_ratio: float) -> float:
-    """A ratio less 1, where the exponential of a hopeless interval must not overflow."""
-    return math.expm1(min(log_ratio, _WIDEST))
+    """A ratio less 1, where the exponential of a hopeless interval must neither overflow nor vanish."""
+    return math.expm1(max(-_WIDEST, min(log_ratio, _WIDEST)))
 
 
 def percent(change: float) -> str:

@@ -1,3 +1,5 @@
+import random
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from ert_numba.judge.suite import judge
 from ert_numba.judge.thresholds import Thresholds
 from ert_numba.records import Work
 from ert_numba.starts import SUITE_VERSION, RoofHit
+from ert_numba.store.documents import encode
 
 replace = msgspec.structs.replace
 NOISY = "HOST.h2d_pageable"
@@ -322,3 +325,15 @@ def test_starts_that_are_in_both_runs_are_named():
         "5 of the process starts are in both runs: of these nothing can be told",
     )
     assert judge(A, made_up_run("b", seed=2)).notes == ()
+
+
+def test_hopeless_noise_still_makes_a_document():
+    chance = random.Random(1)
+
+    def wild(start):
+        observed = (replace(row, seconds=(10 ** chance.uniform(-9, 9),) * 8) for row in start.observed)
+        return replace(start, observed=tuple(observed))
+
+    judgement = judge(each_start(A, wild), each_start(made_up_run("b"), wild))
+    assert {row.verdict for row in judgement.benchmarks} == {"UNKNOWN"}
+    assert msgspec.json.decode(encode(judgement), type=Judgement) == judgement
