@@ -10,6 +10,7 @@ import msgspec
 from appprof.counts.record import Origin, Quantity, Traffic
 from appprof.metric_terms import Term, WeightedSum, find_term, forms_of, weighted_sum
 from appprof.metrics import BYTE_COUNTERS, BYTE_DEFINITIONS, CLOCKS, TIMES, TMA_BYTES, ByteCounter, Capability
+from ert_numba.units import si
 
 if TYPE_CHECKING:
     from appprof.metric_terms import Array
@@ -104,15 +105,15 @@ def why_l1_is_blind(values: Mapping[str, float], rows: Collection[Traffic]) -> s
     """The reason why L1's count must not be drawn on a chip that has a TMA; empty where it may be."""
     tma = [values[name] for name in TMA_SUMS if name in values]
     if sum(tma) > 0:
-        return f"the tensor memory accelerator moved {sum(tma):.0f} B past the L1 counters"
+        return f"the tensor memory accelerator moved {si(sum(tma), 'B')} past the L1 counters"
     if len(tma) == len(TMA_SUMS):
         return ""
     seen = {row.definition: row.value for row in rows}
     l1, l2 = seen.get("L1.tag", seen.get("L1.wb")), seen.get("L2.sm", seen.get("L2.in"))
     if l1 is not None and l2 is not None and l1 < L1_SHARE_OF_L2 * l2:
         return (
-            f"L1 counted {l1:.0f} B and L2 gave the SMs {l2:.0f} B: most of the traffic passed L1 by "
-            "(tensor memory accelerator)"
+            f"L1 counted {si(l1, 'B')} and L2 gave the SMs {si(l2, 'B')}: most of the traffic passed the L1 counters "
+            "by, as that of the tensor memory accelerator does"
         )
     return ""
 
