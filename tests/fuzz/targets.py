@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import tempfile
@@ -78,9 +79,11 @@ def _judge(model: ApplicationModel, machine: MachineModel | None = None) -> None
 
 
 def _file(data: bytes, ending: str) -> Path:
-    """The bytes as a file, in memory where the system allows; written anew each time."""
+    """The bytes as a file, in memory where the system allows; written anew each time, and removed at the end."""
     folder = MEMORY if MEMORY.is_dir() else Path(tempfile.gettempdir())
     path = folder / f"fuzz-{os.getpid()}{ending}"
+    if not path.exists():
+        atexit.register(path.unlink, missing_ok=True)
     path.write_bytes(data)
     return path
 
