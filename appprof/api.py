@@ -16,6 +16,7 @@ from appprof.application import ApplicationModel
 from appprof.collect import ncu
 from appprof.diff import Diff, diff
 from appprof.gather import gather
+from appprof.report.collector import collector_at_rest
 from appprof.report.read import read_report
 from appprof.result import Result, make_result
 from appprof.verify import capability_of, judge, parse_suite
@@ -48,9 +49,10 @@ def read(
         raise ErtError("to read a profile", "no file was named", "Name a report, or its export as CSV")
     if len(files) == 1 and _is_document(files[0]):
         return (load(files[0], ApplicationModel),)
-    report = read_report(files, decimal_mark)
-    provenance = collect("appprof", full=full_provenance)
-    return gather(report, slug(files[0].stem, "profile"), provenance, private=full_provenance)
+    with collector_at_rest():
+        report = read_report(files, decimal_mark)
+        provenance = collect("appprof", full=full_provenance)
+        return gather(report, slug(files[0].stem, "profile"), provenance, private=full_provenance)
 
 
 def read_one(*paths: Path | str, gpu: int | None = None, decimal_mark: str | None = None) -> ApplicationModel:

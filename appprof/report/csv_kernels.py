@@ -15,6 +15,8 @@ from appprof.report.csv_tables import Group, Launch
 from appprof.report.devices import PREFIX, make_device
 from appprof.report.profile import Device, KernelProfile, Source
 
+NO_ATTRIBUTES: dict[str, float | str] = {}
+
 
 class Row(msgspec.Struct, frozen=True, gc=False):
     """What one group says of one launch."""
@@ -79,10 +81,10 @@ def _convert_group(group: Group, raw: list[RawColumn], decimal_mark: str, warnin
     measured = [column for name, column in columns.items() if not name.startswith(PREFIX)]
     attributes = [column for name, column in columns.items() if name.startswith(PREFIX)]
     return Converted(
-        rows=_rows(measured, len(group.rows)),
+        rows=_rows(measured, group.count),
         units={column.metric: column.unit for column in measured},
         rounding={column.metric: column.rounding for column in measured if column.rounding},
-        attributes=_attributes(attributes, len(group.rows)) if attributes else [],
+        attributes=_attributes(attributes, group.count) if attributes else [],
     )
 
 
@@ -120,29 +122,51 @@ def _attributes(columns: list[Column], count: int) -> list[dict[str, float | str
     return found
 
 
+class _Who:
+    """What all launches of one identity have in common, and how many there were of its name and process."""
+
+    __slots__ = ("counted", "devices", "identity")
+
+    def __init__(self, identity: Identity, counted: list[int]) -> None:
+        self.identity, self.counted = identity, counted
+        self.devices: dict[int, Device] = {}
+
+
 class _Builder:
     """Makes the records; shares every dictionary and device that launches have in common."""
 
     def __init__(self, source: Source, converted: dict[int, Converted], warnings: list[str]) -> None:
         self.source, self.converted, self.warnings = source, converted, warnings
-        self._occurrences: dict[tuple[int | None, str], int] = {}
+        self._occurrences: dict[tuple[int | None, str], list[int]] = {}
+        self._known: dict[int, _Who] = {}  # by the identity as an object, which launches share
         self._devices: dict[tuple[int, int | None, tuple[int, int] | None], Device] = {}
         self._shared: dict[tuple[int, ...], tuple[dict[str, str], dict[str, float]]] = {}
 
     def kernel(self, launch: Launch) -> KernelProfile:
         identity = launch.identity
-        parts = [(self.converted[id(group)], row) for group, row in launch.parts]
-        one = parts[0][0].rows[parts[0][1]] if len(parts) == 1 else self._merged(parts, launch)
-        units, rounding = self._units(parts)
-        occurrence = self._occurrences.get((identity.process_id, identity.kernel), 0)
-        self._occurrences[identity.process_id, identity.kernel] = occurrence + 1
+        who = self._known.get(id(identity))
+        if who is None:
+            counted = self._occurrences.setdefault((identity.process_id, identity.kernel), [0])
+            who = self._known[id(identity)] = _Who(identity, counted)
+        if len(launch.parts) == 1:
+            group, row = launch.parts[0]
+            converted = self.converted[id(group)]
+            one, units, rounding = converted.rows[row], converted.units, converted.rounding
+            attributes = converted.attributes[row] if converted.attributes else NO_ATTRIBUTES
+        else:
+            parts = [(self.converted[id(group)], row) for group, row in launch.parts]
+            one = self._merged(parts, launch)
+            units, rounding = self._units(parts)
+            attributes = next((group.attributes[row] for group, row in parts if group.attributes), NO_ATTRIBUTES)
+        occurrence = who.counted[0]
+        who.counted[0] += 1
         return KernelProfile(
             kernel=identity.kernel,
             kind=identity.kind,
             id=launch.id,
             occurrence=occurrence,
             process_id=identity.process_id,
-            device=self._device(identity, parts),
+            device=who.devices.get(id(attributes)) or self._device(who, attributes),
             context=identity.context,
             stream=identity.stream,
             grid=identity.grid,
@@ -187,9 +211,10 @@ class _Builder:
             del whole.missing[name]
         return whole
 
-    def _device(self, identity: Identity, parts: list[tuple[Converted, int]]) -> Device:
-        attributes = next((group.attributes[row] for group, row in parts if group.attributes), {})
-        key = (id(attributes) if attributes else 0, identity.device_index, identity.compute_capability)
+    def _device(self, who: _Who, attributes: dict[str, float | str]) -> Device:
+        index, capability = who.identity.device_index, who.identity.compute_capability
+        key = (id(attributes), index, capability)
         if key not in self._devices:
-            self._devices[key] = make_device(attributes, identity.device_index, identity.compute_capability)
-        return self._devices[key]
+            self._devices[key] = make_device(attributes, index, capability)
+        device = who.devices[id(attributes)] = self._devices[key]
+        return device

@@ -1,23 +1,25 @@
 """The rows of an Nsight Compute CSV amid whatever else a terminal caught: two ways, one result.
 
-The quick way takes all rows of a launch at once: they share their beginning to the byte. It is taken only where
-counting quotes proves that it gives what a CSV reader would; every other line goes the exact way, cell by cell.
+The quick way takes the rows of many launches at once: those of one launch share their beginning to the byte, and what
+is left of them is cut at its quotes. It is taken only where counting these proves that it gives what a CSV reader
+would; every other line goes the exact way, cell by cell.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from appprof.report.csv_layout import METRIC, Layout, find_layout, literal_cells, row_cells
 from ert_numba.errors import ErtError
 
-LINE_LIMIT = 64 << 20
+LINE_LIMIT = 16 << 20
 CONTINUATION_LIMIT = 200  # physical lines in one logical line
 SEPARATOR = b'","'
 CUT_ROW = re.compile(rb'"\d+"(?:,|$)')
 MESSAGES_KEPT, LOST_KEPT = 1000, 20
+MOST_BLOCKS = 1024  # launches taken together
+SLACK = 4  # bytes by which the values of a launch may be shorter than those of the last one, a row
 
 
 class Table(Protocol):
@@ -26,35 +28,12 @@ class Table(Protocol):
     def add_cells(self, cells: list[str]) -> bool:
         """Take one row; False where it is no row of the table."""
 
-    def add_block(self, prefix: bytes, flat: list[bytes]) -> bool:
-        """Take rows that share ``prefix``; ``flat`` is name, unit, value of each in turn, every name but the first
-        with a line end before it. False: they are no such rows, take them singly."""
+    def add_block(self, prefix: bytes, names: list[bytes], units: list[bytes], values: list[bytes]) -> bool:
+        """Take rows that share ``prefix``; every name has a line end before it. False: take them singly."""
 
 
 class TableMaker(Protocol):
     def __call__(self, layout: Layout) -> Table: ...
-
-
-def line_batches(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Whole lines without their ends, a list for each chunk; the last line may lack its end."""
-    rest = b""
-    for chunk in chunks:
-        if b"\r" in chunk:
-            chunk = chunk.replace(b"\r\n", b"\n")  # noqa: PLW2901
-        if rest.endswith(b"\r") and chunk.startswith(b"\n"):
-            rest = rest[:-1]
-        cut = chunk.rfind(b"\n") + 1
-        if not cut:
-            rest += chunk
-            if len(rest) > LINE_LIMIT:
-                raise ErtError("a CSV of Nsight Compute", "it has a line of more than 64 MiB", "Check the file")
-            continue
-        lines = (rest + chunk[:cut]).split(b"\n")
-        lines.pop()
-        rest = chunk[cut:]
-        yield lines
-    if rest:
-        yield [rest.removesuffix(b"\r")]
 
 
 class RowScanner:
@@ -69,55 +48,126 @@ class RowScanner:
         self._lost_rows = 0
         self._table: Table | None = None
         self._trailers: tuple[bytes, ...] = ()
-        self._guess = 1
+        self._rest = b""
+        self._most = 1  # how many launches are tried together: one after a failure, then twice as many each time
+        self._rows = self._tail_bytes = 0
         self._ends_at_value = False
         self._open: list[bytes] = []  # the lines so far of a row whose quotes are not closed
 
-    def feed(self, lines: list[bytes]) -> None:
-        index, count = 0, len(lines)
-        while index < count:
-            taken = self._quick(lines, index) if self._trailers and not self._open else 0
-            if not taken:
-                self._exact(lines[index])
-                taken = 1
-            index += taken
+    def feed(self, chunk: bytes) -> None:
+        """Take a piece of the file. Its last launch waits for the next piece, which may go on with it."""
+        if b"\r" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n")
+        if self._rest.endswith(b"\r") and chunk.startswith(b"\n"):
+            self._rest = self._rest[:-1]
+        text = self._rest + chunk
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._rest = text
+            if len(text) - text.rfind(b"\n") > LINE_LIMIT:
+                raise ErtError("a CSV of Nsight Compute", "it has a line of more than 16 MiB", "Check the file")
+            return
+        self._rest = text[self._take(text, len(self._rest) + end, final=False) :]
 
     def finish(self) -> None:
+        if self._rest:
+            text = self._rest if self._rest.endswith(b"\n") else self._rest.removesuffix(b"\r") + b"\n"
+            self._take(text, len(text), final=True)
         if self._open:
             self._drop_open("the file ends inside it")
         if self._lost_rows > LOST_KEPT:
             self.lost.append(f"{self._lost_rows - LOST_KEPT} rows more")
 
-    def _quick(self, lines: list[bytes], index: int) -> int:
-        """Take the rows of one launch from ``lines[index]`` on; how many, or 0 where the exact way must."""
-        line = lines[index]
-        for trailer in self._trailers:
-            if line.endswith(trailer):
+    def _take(self, text: bytes, end: int, *, final: bool) -> int:
+        """Take the lines of ``text[:end]``; where those begin that must wait."""
+        at = 0
+        while at < end:
+            stop = self._quick(text, at, end, final=final) if self._trailers and not self._open else at
+            if stop < 0:
+                return at
+            if stop == at:
+                stop = text.find(b"\n", at) + 1
+                self._exact(text[at : stop - 1])
+            at = stop
+        return end
+
+    def _quick(self, text: bytes, at: int, end: int, *, final: bool) -> int:
+        """Take the rows of launches from ``text[at:end]``: where they end, ``at`` if the exact way must take the next
+        line, -1 if the rows of the next launch must wait."""
+        trailer = next((one for one in self._trailers if text.endswith(one, at, text.find(b"\n", at, end))), b"")
+        if not trailer:
+            return at
+        blocks, tails, stop = self._blocks(text, at, end, trailer)
+        if blocks and stop == end and not final and blocks[-1][0]:
+            stop, _, count = blocks.pop()
+            del tails[len(tails) - count :]
+            if not blocks:
+                return -1
+        if not blocks:
+            return at
+        lines = (b"\n" + b"\n".join(tails) + b"\n").replace(trailer + b"\n", b'"\n')
+        cells = lines.split(b'"')  # line end and name, comma, unit, comma, value; a last line end
+        names, units, values = cells[0:-1:5], cells[2::5], cells[4::5]
+        # There is one line end more than there are rows. Where one begins each name and one is left at the end, every
+        # row has its own five quotes and lends none to the next.
+        commas = cells[1::5].count(b",") + cells[3::5].count(b",")
+        ends = b'"'.join(names).count(b'"\n') + 1
+        count = len(tails)
+        if len(cells) != 5 * count + 1 or commas != 2 * count or ends != count or cells[-1] != b"\n":
+            return self._fewer(text, at, end, final, len(blocks))
+        place = 0
+        for start, prefix, rows in blocks:
+            upto = place + rows
+            if self._table is None or not self._table.add_block(
+                prefix, names[place:upto], units[place:upto], values[place:upto]
+            ):
+                self._most = 1
+                return start
+            place = upto
+        self._most = min(2 * self._most, MOST_BLOCKS)
+        return stop
+
+    def _fewer(self, text: bytes, at: int, end: int, final: bool, blocks: int) -> int:
+        """Try one launch alone where several could not be taken together."""
+        self._most = 1
+        return self._quick(text, at, end, final=final) if blocks > 1 else at
+
+    def _blocks(
+        self, text: bytes, at: int, end: int, trailer: bytes
+    ) -> tuple[list[tuple[int, bytes, int]], list[bytes], int]:
+        """Runs of lines with one beginning, each (its place, the beginning, its lines); all lines without their
+        beginnings; where the last run ends."""
+        blocks: list[tuple[int, bytes, int]] = []
+        tails: list[bytes] = []
+        while at < end and len(blocks) < self._most:
+            stop = text.find(b"\n", at, end)
+            value = text.rfind(SEPARATOR, at, stop - len(trailer)) if text.endswith(trailer, at, stop) else -1
+            unit = text.rfind(SEPARATOR, at, value) if value >= 0 else -1
+            name = text.rfind(SEPARATOR, at, unit) if unit >= 0 else -1
+            if name < 0:
                 break
-        else:
-            return 0
-        size = len(line[: len(line) - len(trailer)].rsplit(SEPARATOR, 3)[0]) + len(SEPARATOR)
-        prefix = line[:size]
-        rows = lines[index : index + self._guess]
-        # All start with the prefix when the smallest and the largest do.
-        if not (min(rows).startswith(prefix) and max(rows).startswith(prefix)):
-            rows = [line]
-        stop, count = index + len(rows), len(lines)
-        while stop < count and lines[stop].startswith(prefix):
-            rows.append(lines[stop])
-            stop += 1
-        tails = b"\n".join([row[size:] for row in rows]) + b"\n"
-        # The line ends stay before the names, where they prove that no row has lent a cell to the next.
-        flat = tails.replace(trailer + b"\n", SEPARATOR + b"\n").split(SEPARATOR)
-        flat.pop()
-        taken = len(rows)
-        quotes = taken * (4 + trailer.count(b'"'))
-        if len(flat) != 3 * taken or tails.count(b'"') != quotes:
-            return 0
-        if self._table is None or not self._table.add_block(prefix, flat):
-            return 0
-        self._guess = max(taken, 1)
-        return taken
+            prefix = text[at : name + len(SEPARATOR)]
+            size = len(prefix)
+            # Where the rows of a launch end that has as many as the last one had, of almost their length.
+            guess = text.find(b"\n", at + self._rows * size + self._tail_bytes, end)
+            if guess > stop and text.startswith(prefix, text.rfind(b"\n", at, guess) + 1):
+                lines = text[at:guess].split(b"\n")
+                # All start with the prefix when the smallest and the largest do.
+                if min(lines).startswith(prefix) and max(lines).startswith(prefix):
+                    stop = guess
+                else:
+                    lines = [text[at:stop]]
+            else:
+                lines = [text[at:stop]]
+            while text.startswith(prefix, stop + 1, end):
+                begin, stop = stop + 1, text.find(b"\n", stop + 1, end)
+                lines.append(text[begin:stop])
+            tails += [line[size:] for line in lines]
+            count = len(lines)
+            self._rows, self._tail_bytes = count, stop - at - count * (size + SLACK)
+            blocks.append((at, prefix, count))
+            at = stop + 1
+        return blocks, tails, at
 
     def _exact(self, raw: bytes) -> None:
         """Take one physical line."""
@@ -176,7 +226,6 @@ class RowScanner:
     def _start(self, layout: Layout) -> None:
         self.layouts.append(layout)
         self._table = self.make_table(layout)
-        self._guess = 1
         self._trailers = ()
         self._ends_at_value = False
         if layout.is_long and layout.is_regular:

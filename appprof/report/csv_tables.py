@@ -14,17 +14,27 @@ WHOLE_CELLS = re.compile(rb'(?:"[^"]*(?:""[^"]*)*",)*')
 
 
 class Group:
-    """Rows that hold the same metrics in the same units, one row a launch; a table of text cells."""
+    """Rows that hold the same metrics in the same units, one a launch: ``cells`` are their values, row after row."""
 
-    __slots__ = ("names", "rows", "units")
+    __slots__ = ("cells", "count", "names", "units")
 
     def __init__(self, names: tuple[str, ...], units: tuple[str, ...]) -> None:
         self.names, self.units = names, units
-        self.rows: list[list[bytes]] = []
+        self.cells: list[bytes] = []
+        self.count = 0
+
+    def add(self, row: list[bytes]) -> int:
+        """Take a row; its number."""
+        self.cells += row
+        self.count += 1
+        return self.count - 1
 
     def columns(self) -> list[RawColumn]:
-        columns = zip(*self.rows, strict=True)
-        return [raw_column(*row) for row in zip(self.names, self.units, columns, strict=True)]
+        width = len(self.names)
+        return [
+            raw_column(name, unit, self.cells[at::width])
+            for at, (name, unit) in enumerate(zip(self.names, self.units, strict=True))
+        ]
 
 
 class Launch:
@@ -74,7 +84,7 @@ class LongTable:
         self._open: dict[tuple[int, int], Launch] = {}
         self._last: tuple[int, int] | None = None
 
-    def add_block(self, prefix: bytes, flat: list[bytes]) -> bool:
+    def add_block(self, prefix: bytes, names: list[bytes], units: list[bytes], values: list[bytes]) -> bool:
         cut = prefix.find(b'","')
         number, rest = prefix[1:cut], prefix[cut:]
         try:
@@ -83,14 +93,13 @@ class LongTable:
             place = self._places[rest] = self._place_of_prefix(prefix)
         if place is None or not prefix.startswith(b'"') or not number.isdigit() or len(number) > ID_DIGITS:
             return False
-        names, units = flat[0::3], flat[1::3]
         last = place.last
         if last is None or last.names != names or last.units != units:
-            if not all(map(bytes.strip, names)) or not _one_line_each(names):  # a rule's row, or a torn one
+            if not all(map(bytes.strip, names)):  # a rule's row
                 return False
-            last = place.last = Spelled(names, units, self._group(place, tuple(names), tuple(units)))
-        self._launch(int(number), place).parts.append((last.group, len(last.group.rows)))
-        last.group.rows.append(flat[2::3])
+            group = self._group(place, tuple([name[1:] for name in names]), tuple(units))
+            last = place.last = Spelled(names, units, group)
+        self._launch(int(number), place).parts.append((last.group, last.group.add(values)))
         return True
 
     def add_cells(self, cells: list[str]) -> bool:
@@ -111,8 +120,7 @@ class LongTable:
             launch.advice.append(" ".join(filter(None, words)))
             return True
         group = self._group(place, (name.encode(),), (unit.encode(),))
-        launch.parts.append((group, len(group.rows)))
-        group.rows.append([" ".join(cells[value_at].split("\n")).encode()])
+        launch.parts.append((group, group.add([" ".join(cells[value_at].split("\n")).encode()])))
         return True
 
     def _group(self, place: Place, names: tuple[bytes, ...], units: tuple[bytes, ...]) -> Group:
@@ -140,6 +148,8 @@ class LongTable:
         text = _text(prefix[:-2])
         if WHOLE_CELLS.fullmatch(prefix, 0, len(prefix) - 1) is not None:
             cells = split_cells(text)
+        elif b'",","' in prefix:  # cut from the left and from the right, it falls into other cells
+            return None
         else:  # quotes that were not doubled: see row_cells
             cells = [cell.replace('""', '"') for cell in text[1:-1].split('","')]
         return self._place_of(cells) if len(cells) == self._name_at else None
@@ -169,9 +179,9 @@ class WideTable:
 
     @property
     def groups(self) -> list[Group]:
-        return [self._group] if self._group.rows else []
+        return [self._group] if self._group.count else []
 
-    def add_block(self, prefix: bytes, flat: list[bytes]) -> bool:
+    def add_block(self, prefix: bytes, names: list[bytes], units: list[bytes], values: list[bytes]) -> bool:
         return False
 
     def add_cells(self, cells: list[str]) -> bool:
@@ -185,13 +195,13 @@ class WideTable:
         if key not in self._identities:
             self._identities[key] = identify(self.layout, cells)
         launch = Launch(int(number), self._identities[key])
-        launch.parts.append((self._group, len(self._group.rows)))
+        row = [" ".join(cells[at].split("\n")).encode() for at in self._metrics.values()]
+        launch.parts.append((self._group, self._group.add(row)))
         self.launches.append(launch)
-        self._group.rows.append([" ".join(cells[at].split("\n")).encode() for at in self._metrics.values()])
         return True
 
     def _take_units(self, cells: list[str]) -> bool:
-        if self._group.rows or not self._metrics:
+        if self._group.count or not self._metrics:
             return False
         self._group.units = tuple(cells[at].strip() for at in self._metrics.values())
         return True
@@ -203,12 +213,6 @@ def make_table(layout: Layout) -> LongTable | WideTable:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= ID_DIGITS
-
-
-def _one_line_each(names: list[bytes]) -> bool:
-    """Whether a line end stands before every name but the first, and nowhere else."""
-    starts = [name.rfind(b"\n") for name in names]
-    return starts[0] == -1 and not any(starts[1:])
 
 
 def _text(raw: bytes) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from appprof.report.collector import collector_at_rest
 from appprof.report.csv_kernels import assemble
 from appprof.report.csv_layout import Layout
-from appprof.report.csv_rows import RowScanner, line_batches
+from appprof.report.csv_rows import RowScanner
 from appprof.report.csv_tables import LongTable, WideTable, make_table
 from appprof.report.opened import text_chunks
 from appprof.report.profile import Private, Report, Source
@@ -32,8 +32,8 @@ def read_ncu_csv(path: Path, decimal_mark: str | None = None) -> Report:
 
     with collector_at_rest():
         scanner = RowScanner(next_table)
-        for lines in line_batches(text_chunks(path)):
-            scanner.feed(lines)
+        for chunk in text_chunks(path):
+            scanner.feed(chunk)
         scanner.finish()
         launches = [launch for table in tables for launch in table.launches]
         if not launches:
@@ -50,7 +50,8 @@ def read_ncu_csv(path: Path, decimal_mark: str | None = None) -> Report:
 
 
 def _source(path: Path, scanner: RowScanner, tables: list[LongTable | WideTable]) -> Source:
-    identities = {launch.identity for table in tables for launch in table.launches}
+    # Launches share their identities: told apart as objects, since there are a million launches.
+    identities = {id(launch.identity): launch.identity for table in tables for launch in table.launches}.values()
     return Source(
         label=path.name,
         format="ncu-csv-long" if isinstance(tables[0], LongTable) else "ncu-csv-wide",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from appprof.report.csv_layout import Layout
-from appprof.report.csv_rows import RowScanner, line_batches
+from appprof.report.csv_rows import RowScanner, TableMaker
 from appprof.report.csv_tables import LongTable, make_table
 from appprof.report.ncu_csv import read_ncu_csv
 
@@ -25,8 +25,16 @@ CELLS = st.text(alphabet="ab\",\n\r;'\\ =é", max_size=6)
 class Exact(RowScanner):
     """Never takes the quick way."""
 
-    def _quick(self, lines: list[bytes], index: int) -> int:
-        return 0
+    def _quick(self, text: bytes, at: int, end: int, *, final: bool) -> int:
+        return at
+
+
+class Together(RowScanner):
+    """Takes as many launches at once as it can from the first row on."""
+
+    def __init__(self, make_table: TableMaker) -> None:
+        super().__init__(make_table)
+        self._most = 1000
 
 
 def scanned(kind: type[RowScanner], data: bytes, chunk: int) -> list[tuple[Any, ...]]:
@@ -37,17 +45,22 @@ def scanned(kind: type[RowScanner], data: bytes, chunk: int) -> list[tuple[Any, 
         return tables[-1]
 
     scanner = kind(make)
-    for lines in line_batches(data[at : at + chunk] for at in range(0, len(data), chunk)):
-        scanner.feed(lines)
+    for at in range(0, len(data), chunk):
+        scanner.feed(data[at : at + chunk])
     scanner.finish()
     found = []
     for table in tables:
         for launch in table.launches:
             metrics: list[Any] = []
             for group, row in launch.parts:
-                metrics += zip(group.names, group.units, group.rows[row], strict=True)
+                metrics += zip(
+                    group.names,
+                    group.units,
+                    group.cells[row * len(group.names) : (row + 1) * len(group.names)],
+                    strict=True,
+                )
             found.append((launch.id, launch.identity, metrics, launch.advice))
-    return found
+    return [*found, scanner.messages, scanner.lost, scanner.noise]
 
 
 def as_csv(rows: list[list[str]], ends: str, trailing: bool) -> bytes:
@@ -93,14 +106,60 @@ def test_quick_and_exact_agree_on_damaged_files(data: st.DataObject) -> None:
     assert scanned(RowScanner, bytes(content), 1 << 18) == scanned(Exact, bytes(content), 1 << 18)
 
 
+KERNELS = ("k<int>", "void f(float)", 'a ""b"", c', "x" * 300, 'lone"quote')
+TRAILERS = ("", ",", ',"",""', ",,", '"', ",x")
+BETWEEN = (
+    "", "==PROF== Profiling", "loss: 0.25, step 3", '"0","7","k<int>","s"', '"5', "ID,step",
+    '"0","7","k<int>"," ","","",""', '"1","7","k<int>","rule","","","","SOLBottleneck","this ""grid"" is small"',
+    ",".join(f'"{name}"' for name in NAMES),
+)  # fmt: skip
+
+
+@st.composite
+def files(draw: st.DrawFn) -> bytes:
+    """Launches in any order and of any length, rows of other shapes and lines of a program in between."""
+    ragged = draw(st.booleans())
+    lines = [",".join(f'"{name}"' for name in NAMES + (RULES if ragged else []))]
+    usual = "," if ragged else ""
+    for _ in range(draw(st.integers(1, 12))):
+        number, kernel, section = draw(st.integers(0, 3)), draw(st.sampled_from(KERNELS)), draw(st.sampled_from("st"))
+        for at in range(draw(st.integers(1, 5))):
+            unit, value = draw(st.sampled_from(["byte", "Kbyte", ""])), draw(st.sampled_from(["1", "1,000", "n/a", ""]))
+            trailer = draw(st.sampled_from(TRAILERS)) if draw(st.integers(0, 19)) == 0 else usual
+            lines.append(f'"{number}","7","{kernel}","{section}","m{at}","{unit}","{value}"{trailer}')
+        if draw(st.integers(0, 3)) == 0:
+            lines.append(draw(st.sampled_from(BETWEEN)))
+    return draw(st.sampled_from(["\n", "\r\n"])).join(lines).encode() + draw(st.sampled_from([b"", b"\n", b"\r"]))
+
+
+@settings(max_examples=400, deadline=None)
+@given(files(), st.sampled_from([16, 100, 1000, 1 << 18]))
+def test_ways_and_pieces_agree(data: bytes, chunk: int) -> None:
+    expected = scanned(Exact, data, 1 << 18)
+    assert scanned(RowScanner, data, chunk) == expected
+    assert scanned(Together, data, chunk) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(files(), st.data())
+def test_ways_agree_on_damaged_files_of_any_shape(data: bytes, damage: st.DataObject) -> None:
+    content = bytearray(data)
+    for _ in range(damage.draw(st.integers(1, 4))):
+        at = damage.draw(st.integers(60, max(len(content) - 1, 60)))
+        content[at : at + damage.draw(st.integers(0, 3))] = damage.draw(
+            st.sampled_from([b'"', b",", b"\n", b'""', b"", b"x", b"\r"])
+        )
+    assert scanned(Together, bytes(content), 1 << 18) == scanned(Exact, bytes(content), 1 << 18)
+
+
 def test_the_quick_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the tests above would compare a thing with itself."""
     taken = []
     original = LongTable.add_block
 
-    def counted(self: LongTable, prefix: bytes, flat: list[bytes]) -> bool:
-        taken.append(len(flat) // 3)
-        return original(self, prefix, flat)
+    def counted(self: LongTable, prefix: bytes, names: list[bytes], *cells: list[bytes]) -> bool:
+        taken.append(len(names))
+        return original(self, prefix, names, *cells)
 
     monkeypatch.setattr(LongTable, "add_block", counted)
     rows = [NAMES] + [[str(at // 5), "7", "k", "s", f"m{at % 5}", "byte", "1"] for at in range(50)]
