@@ -15,25 +15,10 @@ from ert_numba.errors import ErtError
 WHO = (
     "ID", "Process ID", "Process Name", "Host Name", NVTX_PUSH_POP, "Kernel Name", "Context", "Stream", "Device", "CC",
 )  # fmt: skip
-    "ID",
-    "Process ID",
-    "Process Name",
-    "Host Name",
-    NVTX_PUSH_POP,
-    "Kernel Name",
-    "Context",
-    "Stream",
-    "Device",
-    "CC",
-)
 LONG = ("Section Name", "Metric Name", "Metric Unit", "Metric Value")
 WIDE = ("dram__bytes.sum", "gpu__time_duration.sum", "lts__t_bytes.sum")
 VALUES = {"dram__bytes.sum": 7000.0, "gpu__time_duration.sum": 5e-9, "lts__t_bytes.sum": 9000.0}
 CELLS = {
-    "dram__bytes.sum": ("byte", "7000"),
-    "gpu__time_duration.sum": ("ns", "5"),
-    "lts__t_bytes.sum": ("byte", "9000"),
-}
     "dram__bytes.sum": ("byte", "7000"),
     "gpu__time_duration.sum": ("ns", "5"),
     "lts__t_bytes.sum": ("byte", "9000"),
