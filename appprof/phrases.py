@@ -81,4 +81,9 @@ def figures_of(total: str, value: float) -> str:
 
 
 def signed(change: float | None) -> str:
-    return "?" if change is None else f"{change:+.1%}"
+    """``+5.1%``, ``-40.0%`` of B against A; ``23x`` where no one would speak of per cent; nothing is ``0.0%``."""
+    if change is None:
+        return "?"
+    if change >= 10:
+        return f"{change + 1:,.0f}x"
+    return "0.0%" if abs(change) < 5e-4 else f"{change:+.1%}"

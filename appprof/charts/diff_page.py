@@ -19,6 +19,7 @@ from ert_numba.charts import theme
 from ert_numba.charts.document import document, esc, figure, table
 from ert_numba.charts.labels import text_width
 from ert_numba.charts.roofline import NARROW, WIDE, Size
+from ert_numba.errors import ErtError
 from ert_numba.files import write_text_new
 from ert_numba.units import si
 
@@ -57,18 +58,21 @@ def diff_page(diff: Diff) -> str:
 def _moves(diff: Diff, charts: Charts) -> str:
     """The roofline of both sides, or one a side where their GPUs, and so their roofs, are not the same."""
     levels = levels_of(spots(diff))
-    if not levels or not diff.roofs_b:
+    if not levels:
         return ""
     sides = ("",) if diff.gpu_a == diff.gpu_b else ("A", "B")
     gpus = {"": "", "A": diff.gpu_a, "B": diff.gpu_b}
     parts = ["<h2>Where the kernels moved</h2>", _level_choice(levels)]
     for side in sides:
         name = f"moves{side.lower()}"
-        charts[name] = (diff_roofline(diff, side=side), diff_roofline(diff, NARROW, side))
+        try:
+            charts[name] = (diff_roofline(diff, side=side), diff_roofline(diff, NARROW, side))
+        except ErtError:  # of two sides one may have neither dots nor roofs
+            continue
         parts.append(f"<h3>{side}: {esc(one_line(gpus[side]))}</h3>" if side else "")
         parts.append(figure(name, "Kernels under the roofs, before and after; the table has the figures.",
                             _moves_caption(diff, side)))  # fmt: skip
-    return "".join(parts)
+    return "".join(parts) if any(name.startswith("moves") for name in charts) else ""
 
 
 def _moves_caption(diff: Diff, side: str) -> str:

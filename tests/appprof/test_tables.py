@@ -9,7 +9,7 @@ from rich.console import Console
 
 from appprof.analysis import analyse
 from appprof.exports import as_markdown
-from appprof.phrases import count_words, kernel_time_words, percent, rate_words
+from appprof.phrases import count_words, kernel_time_words, percent, rate_words, signed
 from appprof.result import make_result
 from appprof.tables import kernels_table, work_table
 
@@ -59,3 +59,8 @@ def test_numbers_as_a_person_writes_them():
     assert [count_words(number, "launch", "launches") for number in (1, 7, 12_345)] == [
         "1 launch", "7 launches", "12,345 launches"
     ]  # fmt: skip
+
+
+def test_changes_as_a_person_writes_them():
+    found = [signed(change) for change in (None, 0.0, -1e-5, 0.051, -0.4, 22.3)]
+    assert found == ["?", "0.0%", "0.0%", "+5.1%", "-40.0%", "23x"]

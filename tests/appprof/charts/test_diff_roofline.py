@@ -6,7 +6,7 @@ import example_models
 import msgspec
 import pytest
 import vega_specs
-from example_profiles import application, cell, flop, traffic
+from example_profiles import application, cell, flop, model_of, traffic
 
 from appprof.analysis import analyse
 from appprof.charts.diff_page import diff_page
@@ -113,4 +113,15 @@ def test_nothing_to_draw_is_no_picture():
     bare = analyse(application(cell("a", traffic=traffic(DRAM=1e6))), MACHINE)
     with pytest.raises(ErtError):
         diff_roofline(diff(bare, bare))
+    assert "Where the kernels moved" not in diff_page(diff(bare, bare))
+
+
+def test_a_side_without_dots_takes_nothing_from_the_other():
+    """Profiles of which one names no GPU and has no FLOP: a page all the same, with the picture of the other side."""
+    bare = analyse(model_of("faults/F01_locale_dot_grouping.csv"))
+    whole = analyse(model_of("h200/micro.ncu-rep"))
+    for found, drawn in ((diff(bare, whole), "movesb"), (diff(whole, bare), "movesa")):
+        page = diff_page(found)
+        assert f'id="chart-{drawn}"' in page
+        assert page.count('id="chart-moves') == 1
     assert "Where the kernels moved" not in diff_page(diff(bare, bare))
