@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ert_numba.judge.evidence import SuiteRun, driver_of, evidence_of
-from ert_numba.judge.suite import level
+from ert_numba.judge.rows import level
 from ert_numba.machine import MachineModel
 from ert_numba.records import Provenance
 
