@@ -383,7 +383,8 @@ def compare(
     *,
     force: Annotated[bool, typer.Option("--force", help="Compare devices of different names.")] = False,
     threshold: Annotated[
-        float | None, typer.Option(help="Percent of the time from which on a change counts; for all benchmarks.")
+        float | None,
+        typer.Option(help="Percent of the time from which a change counts; pyproject.toml names single ones."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 for what is unknown or missing, too.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List what is the same, too.")] = False,
@@ -399,6 +400,8 @@ def compare(
 
     Exits with 1 where a benchmark is slower. Two sweeps, of one run each, are listed side by side and not judged.
     """
+    if annotate and as_json:
+        raise typer.BadParameter("annotations among JSON are no JSON: leave one out", param_hint="--annotate")
     from ert_numba import comparing
     from ert_numba.judge.annotations import to_annotations
     from ert_numba.judge.judgement import Judgement, exit_code

@@ -26,7 +26,7 @@ from ert_numba.machine import MachineModel
 from ert_numba.records import Skipped
 from ert_numba.store.documents import encode, save
 
-COMMANDS = ("sweep", "devices", "fit", "show", "plot", "compare", "import-ert")
+COMMANDS = ("sweep", "devices", "fit", "show", "plot", "compare", "history", "import-ert")
 
 
 def call(*arguments: object):

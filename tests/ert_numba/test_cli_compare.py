@@ -173,3 +173,4 @@ def test_without_a_command_line_nothing_is_read():
     assert compare()[0] == 2
     assert compare("driver-580")[0] == 2
     assert compare("driver-580", "driver-590", "--threshold", "much")[0] == 2
+    assert compare("driver-580", "driver-590", "--json", "--annotate")[0] == 2
