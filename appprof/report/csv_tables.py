@@ -185,6 +185,8 @@ class WideTable:
         return False
 
     def add_cells(self, cells: list[str]) -> bool:
+        if 2 * len(cells) < self.layout.width:  # spreadsheets drop empty cells at the end, nothing drops most of a row
+            return False
         cells = cells + [""] * (self.layout.width - len(cells))
         number = cells[self.layout.columns["ID"]].strip()
         key = tuple(cells[at] for at in self._identity_at)

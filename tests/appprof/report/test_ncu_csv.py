@@ -173,6 +173,15 @@ def test_two_values_of_one_metric_are_told(long_csv: Callable[..., Path]) -> Non
     assert any("two values" in line for line in report.warnings)
 
 
+def test_a_wide_row_that_lacks_most_of_its_cells_is_lost(faults: Path, tmp_path: Path) -> None:
+    text = (faults / "F04_raw_unit_row_empty_cells.csv").read_text()
+    path = tmp_path / "short.csv"
+    path.write_text(text + '"1","7","app"\n')
+    report = read_ncu_csv(path)
+    assert len(report.kernels) == 1
+    assert "too short" in report.lost[0]
+
+
 def test_files_one_after_the_other_are_launches_apart(faults: Path, tmp_path: Path) -> None:
     text = (faults / "F04_raw_unit_row_empty_cells.csv").read_text()
     path = tmp_path / "two.csv"
