@@ -160,7 +160,9 @@ def _kernels(result: Result) -> str:
         "AI: arithmetic intensity in FLOP/byte, of the definition below it. A dash says in its tip what is missing; "
         "? is not known. A name opens the full one, what the numbers say, and what was counted."
     )
-    return f'<h2>Kernels</h2><p class="muted">{words}</p>{kernel_table(result.kernels)}'
+    # Without a picture of FLOP the search has its place here.
+    controls = "" if any(row.intensity for row in result.kernels) else _controls(result)
+    return f'<h2>Kernels</h2><p class="muted">{words}</p>{controls}{kernel_table(result.kernels)}'
 
 
 def verdict_of(verdict: str, bound: str | None) -> str:
@@ -176,6 +178,7 @@ def _controls(result: Result) -> str:
         f"{esc(LEVEL_LABELS[level])}</label>"
         for level in ("SHARED", "L1", "L2", "DRAM", "HOST") if level in levels
     )  # fmt: skip
+    choice = f"<fieldset><legend>Levels</legend>{boxes}</fieldset>" if boxes else ""
     ranges = list(dict.fromkeys(one_line(name) for row in result.kernels for name in row.ranges))[:_MOST_RANGES]
     paths = dict.fromkeys(max(row.flop_by_path, key=row.flop_by_path.__getitem__)
                           for row in result.kernels if row.flop_by_path)  # fmt: skip
@@ -183,7 +186,7 @@ def _controls(result: Result) -> str:
         '<div class="controls" hidden><label>Search kernels <input type="search" id="search" autocomplete="off">'
         f"</label>{_select('range', 'Range', [(name, name) for name in ranges])}"
         f"{_select('precision', 'Precision', [(key, path_words(key)) for key in paths])}"
-        f'<fieldset><legend>Levels</legend>{boxes}</fieldset><output id="count"></output></div>'
+        f'{choice}<output id="count"></output></div>'
     )
 
 
