@@ -74,9 +74,14 @@ def _nothing(path: Path, scanner: RowScanner) -> ErtError:
             "Run ncu as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0",
         )
     if said:
-        return ErtError(f"kernels in {path.name}", f"the profiler says: {said[-1]}", "Profile again")
+        remedy = "Mend that, or the filters of ncu (--kernel-name, --nvtx-include, --profile-from-start); profile again"
+        return ErtError(f"kernels in {path.name}", f"the profiler says: {said[-1]}", remedy)
     if scanner.layouts:
-        return ErtError(f"kernels in {path.name}", "it has a header of Nsight Compute and no row", "Profile again")
+        return ErtError(
+            f"kernels in {path.name}",
+            "it has a header of Nsight Compute and no row",
+            "Export the raw page, which lacks nothing: ncu -i report.ncu-rep --csv --page raw --print-units base",
+        )
     return ErtError(
         f"a profile of Nsight Compute in {path.name}",
         'it has no header of such a file (a line that begins with "ID","Process ID")',
