@@ -29,11 +29,11 @@ def test_no_figure_is_cut(make, width):
     result = make_result(analyse(model_of("h200/gemm_raw.csv"), MACHINE))
     text = drawn(make(result, width), width)
     assert max(map(len, text.splitlines())) <= width
-    for row in result.kernels:
-        line = next(line for line in text.splitlines() if line.startswith(row.short[:10]) and "…" in line)
+    lines = [line for line in text.splitlines() if "…" in line]
+    for row, line in zip(result.kernels, lines, strict=True):
+        assert line.startswith(row.short[:10])
         assert "…" not in line[line.index("…") + 1 :]
-        last = si(row.bytes["DRAM"], "B") if make is work_table else percent(row.gives_back_share)
-        assert last in line
+        assert (si(row.bytes["DRAM"], "B") if make is work_table else percent(row.gives_back_share)) in line
 
 
 def test_brackets_are_explained_where_they_stand():
