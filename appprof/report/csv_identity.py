@@ -10,13 +10,14 @@ from appprof.report.csv_layout import NVTX_PUSH_POP, NVTX_START_END, Layout
 from appprof.report.names import name_without_kernel
 from appprof.report.profile import DEFAULT_DOMAIN, NvtxRange
 
-DIMENSIONS = re.compile(r"\(?\s*(\d+)\s*[,x; ]\s*(\d+)\s*[,x; ]\s*(\d+)\s*\)?")
-CAPABILITY = re.compile(r"(\d+)[.,](\d+)")
+# Python refuses to read numbers of thousands of digits.
+DIMENSIONS = re.compile(r"\(?\s*(\d{1,12})\s*[,x; ]\s*(\d{1,12})\s*[,x; ]\s*(\d{1,12})\s*\)?")
+CAPABILITY = re.compile(r"(\d{1,3})[.,](\d{1,3})")
 NAMED = re.compile(r"(\d+)(?: \(.*\))?", re.DOTALL)  # a stream with a name: ``13 (side stream)``
 # ``640  "<range>"  "<range>" `` and `` "0:<range>" ``: a range's own quotes are not doubled.
-NVTX_START = re.compile(r'\s*(?:(\d+) +)?"')
-NVTX_BETWEEN = re.compile(r'" +(?:(\d+) +)?"')
-START_END_ID = re.compile(r"\d+:")
+NVTX_START = re.compile(r'\s*(?:(\d{1,18}) +)?"')
+NVTX_BETWEEN = re.compile(r'" +(?:(\d{1,18}) +)?"')
+START_END_ID = re.compile(r"\d{1,20}:")
 NVTX_FIELDS_BEHIND_NAME = 6  # payload type and value, colour type and colour, message type and message
 REPEATED_NAME = re.compile(r"(.*)(?::[^:]*){5}:\1", re.DOTALL)
 REPEATED_LIMIT = 4096

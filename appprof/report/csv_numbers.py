@@ -22,7 +22,7 @@ TO_SHAPE = bytes.maketrans(b"123456789", b"000000000")
 SWAP_MARKS = bytes.maketrans(b",.", b".,")
 GROUP_SPACES = re.compile(rb"(?<=\d)(?:\xc2\xa0|\xe2\x80\xaf|\xe2\x80\x89|\xe2\x80\x99|'| )(?=\d{3})")
 NUMBER_BYTES = b"0123456789.,+-\n"
-POINT_SHAPE = re.compile(rb"[+-]?(?:0{1,3}(?:,000)+|0+)(?:\.0*)?(?:[eE][+-]?0+)?")
+POINT_SHAPE = re.compile(rb"[+-]?(?:0{1,3}(?:,000)+|0+)(?:\.0*)?(?:[eE][+-]?0{1,4})?")
 FIXED_SHAPE = re.compile(rb"[+-]?0+\.0{6}")
 FRACTION = re.compile(rb"([.,])(?!000\n)\d\d\d\n")
 LEADING_ZERO = {b",": (b"\n0,", b"\n-0,"), b".": (b"\n0.", b"\n-0.")}  # a group of thousands never begins with 0

@@ -12,8 +12,9 @@ VALUES: tuple[Any, ...] = (
     [], {}, [0], {"": 0},
 )  # fmt: skip
 CELLS = (
-    b"", b"0", b"-1", b"1", b"1e400", b"1e308", b"-1e308", b"1e-320", b"0.000000", b"n/a", b"nan", b"inf", b"-nan(ind)",
+    b"", b"0", b"-1", b"1", b"1e400", b"1e-" + b"9" * 5000, b"1e308", b"-1e308", b"1e-320", b"0.000000", b"n/a", b"nan", b"inf", b"-nan(ind)",
     b"1.234", b"1,234", b"1.234.567,89", b"1,234,567.89", b"1'234", b"1 234", b"9" * 400, b"9" * 20, b"4 (1; 2; x)",
+    b"9" * 5000 + b".0", b"(%s, 1, 1)" % (b"9" * 5000), b"9" * 5000 + b' ""a:b"" ', b"4 (%s: 1)" % (b"9" * 5000),
     b"a (a)", b"Gbyte", b"us", b"%", b"cycle/second", b"inst/cycle", b"furlong", b"byte", b"90.0", b"0.0", b"9.0",
     b"7.0", b"(0, 0, 0)", b"(1, 1, 1)", b"range", b"graph", b"\xff\xfe", b"\x00", b'""', b'"', b"\n", b"x" * 5000,
     b"((((", b'7  ""a:b:none:none:none:none:none:none"" ', b"gpu__time_duration.sum", b"dram__bytes.sum",

@@ -242,6 +242,16 @@ def test_what_is_no_number_is_missing_with_its_reason(long_csv: Callable[..., Pa
     assert kernel.missing == {DRAM: reason}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("9.0", "9{}.0"), ("(128, 1, 1)", "({}, 1, 1)"), ('"1","7"', '"{}","{} (x)"')]
+)
+def test_numbers_of_thousands_of_digits_are_no_numbers(long_csv: Callable[..., Path], old: str, new: str) -> None:
+    path = long_csv(("0", "k", DRAM, "byte", "5"), ("0", "k", TIME, "ns", "5"))
+    path.write_text(path.read_text().replace(old, new.replace("{}", "9" * 5000)))
+    (kernel,) = read_ncu_csv(path).kernels
+    assert kernel.values[DRAM] == 5
+
+
 def test_an_empty_cell_says_nothing_and_a_word_is_kept(long_csv: Callable[..., Path]) -> None:
     (kernel,) = read_ncu_csv(
         long_csv(("0", "k", "launch__tpc_enabled", "", "all"), ("0", "k", DRAM, "byte", ""))
