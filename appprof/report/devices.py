@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from appprof.report.profile import Device
@@ -18,7 +19,7 @@ def make_device(
 
     def number(name: str) -> float | None:
         value = attributes.get(PREFIX + name)
-        return value if isinstance(value, float) else None
+        return value if isinstance(value, float) and math.isfinite(value) else None
 
     def integer(name: str) -> int | None:
         value = number(name)

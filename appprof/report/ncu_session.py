@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import math
+import re
 import shlex
 
 import msgspec
@@ -14,6 +16,7 @@ from appprof.report.protobuf_wire import fields, integer, message, text
 TARGET = "Nsight Compute Target"
 # (option, long name without dashes, what ncu does when it is not given)
 OPTIONS = {"clock-control": None, "cache-control": "all", "replay-mode": "kernel"}
+VERSION = re.compile(r"([0-9]{4})\.([0-9]{1,3})(?:\.|$)")
 BOOST_BY_DEFAULT = (2026, 1)  # before, ncu locked to the base clock unless told otherwise
 
 
@@ -52,10 +55,10 @@ class Session(msgspec.Struct, frozen=True):
         return OPTIONS[name]
 
     def _default_clocks(self) -> str | None:
-        parts = (self.tool_version or "").split(".")
-        if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
+        version = VERSION.match(self.tool_version or "")
+        if version is None:
             return None
-        return "boost" if (int(parts[0]), int(parts[1])) >= BOOST_BY_DEFAULT else "base"
+        return "boost" if (int(version[1]), int(version[2])) >= BOOST_BY_DEFAULT else "base"
 
 
 def read_session(container: Container) -> Session:
@@ -97,8 +100,9 @@ def _device(view: memoryview, attributes: dict[int, dict[str, Scalar]]) -> None:
         elif field == 3:
             pair = dict(fields(message(value)))
             for at, scalar in fields(message(pair.get(2, memoryview(b"")))):
-                if at in READERS:
-                    found[text(pair.get(1, memoryview(b"")))] = READERS[at](scalar)
+                read = READERS[at](scalar) if at in READERS else math.nan
+                if isinstance(read, str) or math.isfinite(read):
+                    found[text(pair.get(1, memoryview(b"")))] = read
     if name:
         found.setdefault("device__attribute_display_name", name)
     attributes.setdefault(index, {}).update(found)

@@ -277,6 +277,16 @@ def test_what_no_counter_can_show_is_missing(written: Callable[[bytes], Path], v
     assert kernel.missing.keys() == {"dram__bytes.sum"}
 
 
+@pytest.mark.parametrize("count", [float("nan"), float("inf"), 132.0])
+def test_device_attributes_that_are_no_numbers_are_left_out(written: Callable[[bytes], Path], count: float) -> None:
+    attribute = field(3, field(1, PREFIX + "multiprocessor_count") + field(2, field(3, count)))
+    session = field(6, field(1, 0) + field(2, "NVIDIA H200") + attribute)
+    result = field(7, "k") + field(13, metric(0, field(5, 1)))
+    (kernel,) = read_ncu_rep(written(report(block(["a.sum"], {2: [result]}, session)))).kernels
+    assert kernel.device.name == "NVIDIA H200"
+    assert kernel.device.sm_count == (132 if count == 132.0 else None)
+
+
 def test_started_ranges_scopes_and_registered_names(written: Callable[[bytes], Path]) -> None:
     domain = field(1, field(1, 3) + field(2, "phase") + field(3, field(1, 9) + field(2, "of a table")))
     registered = field(2, field(5, field(1, 3) + field(3, 9)))
@@ -305,6 +315,8 @@ def test_text_that_is_no_utf8_is_kept_as_escapes(written: Callable[[bytes], Path
         ("ncu --set full app 'unclosed", "2025.3.1.0 (build 1)", "base"),
         ("ncu app", "2026.1.0.0 (build 1)", "boost"),
         ("ncu app", "", None),
+        ("ncu app", "9" * 5000 + ".1.0", None),
+        ("ncu app", "²⁰²⁵.1.0", None),
         ("", "2025.3.1.0", None),
     ],
 )
