@@ -229,7 +229,7 @@ def first_steps(found: Result) -> None:
 
 
 def notes(found: Result) -> None:
-    from appprof.phrases import coverage_words
+    from appprof.phrases import coverage_words, instruction_words
 
     for row in [row for row in found.kernels if row.verdict == "excess"][:MOST_IMPOSSIBLE]:
         note(" ".join(row.sentences))
@@ -240,6 +240,8 @@ def notes(found: Result) -> None:
     note(coverage_words(found.coverage))
     if found.command:
         note(f"To know the rest, profile again with\n  {found.command}")
+    if instruction_words(found):
+        note(instruction_words(found))
 
 
 def show(tables: Callable[[int], Sequence[Any]]) -> None:

@@ -9,6 +9,7 @@ from appprof.result import KernelRow, Result
 from appprof.words import brief_path, part, path_words
 from ert_numba.units import si
 
+_MUCH = 0.1  # of the kernel time
 _SHORT_RESOURCE = {"DRAM": "DRAM", "L2": "L2", "L1": "L1", "SHARED": "shared", "HOST": "host"}
 
 
@@ -72,6 +73,16 @@ def coverage_words(coverage: Coverage) -> str:
     if coverage.timed_launches < coverage.launches:
         words.append(f"a time of {coverage.timed_launches} of {coverage.launches} launches")
     return "Known: " + ", ".join(words) + "."
+
+
+def instruction_words(result: Result) -> str:
+    """Where much of the time does no FLOP and has no count of instructions, the command for one; else nothing."""
+    none = sum(row.time_share or 0.0 for row in result.kernels
+               if row.flop == 0 and row.flop_status == "complete" and row.instructions is None)  # fmt: skip
+    if none < _MUCH or not result.instruction_command:
+        return ""
+    command = result.instruction_command
+    return f"{part(none)} of the kernel time does no FLOP: for its instructions profile with\n  {command}"
 
 
 def figures_of(total: str, value: float) -> str:

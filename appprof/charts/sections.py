@@ -32,13 +32,13 @@ def unplaced(result: Result) -> str:
         ("Kernels that cannot be placed", lacking, "They keep their time; the reason says what is missing."),
     ):  # fmt: skip
         if rows:
-            time = sum(row.time_share or 0.0 for row in rows)
+            timed = [row.time_share for row in rows if row.time_share is not None]
+            share = f", {percent(sum(timed))} of the time" if timed else ""
             head = ("Kernel", "Launches", "Time", "Share", "DRAM bytes", "DRAM rate", "Of its nearest roof", "Reason")
             cells = (_unplaced_cells(row) for row in rows[:_MOST])
             more = f'<p class="muted">{len(rows) - _MOST} more.</p>' if len(rows) > _MOST else ""
             parts.append(
-                f'<h2>{title}</h2><p class="muted">{count_words(len(rows), "kernel", "kernels")}, {percent(time)} of '
-                f"the time. {words}</p>"
+                f'<h2>{title}</h2><p class="muted">{count_words(len(rows), "kernel", "kernels")}{share}. {words}</p>'
                 f"{table(title, head, cells, frozenset({1, 2, 3, 4, 5, 6}))}{more}"
             )
     return "".join(parts)

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from appprof.analysis import analyse
 from appprof.exports import as_markdown
-from appprof.phrases import count_words, kernel_time_words, percent, rate_words, signed
+from appprof.metrics_events import WARP
+from appprof.phrases import count_words, instruction_words, kernel_time_words, percent, rate_words, signed
 from appprof.result import make_result
 from appprof.tables import kernels_table, work_table
 from ert_numba.units import si
@@ -66,3 +67,14 @@ def test_numbers_as_a_person_writes_them():
 def test_changes_as_a_person_writes_them():
     found = [signed(change) for change in (None, 0.0, -1e-5, 0.051, -0.4, 22.3)]
     assert found == ["?", "0.0%", "0.0%", "+5.1%", "-40.0%", "23x"]
+
+
+def test_the_command_for_instructions_is_told_where_much_does_no_flop():
+    def words(*cells):
+        return instruction_words(make_result(analyse(application(*cells), MACHINE)))
+
+    moves, works = cell("moves", traffic=traffic(DRAM=1e6)), cell("works", flop=(flop("fp32.vector", 1e9),))
+    assert "50% of the kernel time does no FLOP" in words(moves, works)
+    assert "smsp__inst_executed.sum" in words(moves, works)
+    assert words(works) == ""
+    assert words(cell("moves", traffic=traffic(DRAM=1e6), events={WARP: 1e6})) == ""
