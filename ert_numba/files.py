@@ -114,6 +114,25 @@ def run_folder(results: Path, device_slug: str, name: str, now: datetime | None 
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
+def cache_folder(what: str) -> Path:
+    """Where things that can be made again are kept between runs: ``ERT_NUMBA_CACHE``, else the user's cache folder."""
+    named = os.environ.get("ERT_NUMBA_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(named) if named else Path(base) / "ert_numba" / what
+
+
+def keep(path: Path, data: bytes) -> None:
+    """Into the cache, whole or not at all; a folder that cannot be written means only that it is made again."""
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
 def check_writable(folder: Path) -> Path:
     """Find out before measuring whether results can be saved: make the folder, write and remove a small file."""
     folder = Path(folder)

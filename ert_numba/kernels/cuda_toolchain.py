@@ -7,11 +7,9 @@ text of this package's kernel sources, the factory, its parameters, the architec
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import importlib.metadata
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from ert_numba import files
 from ert_numba.errors import ErtError
 from ert_numba.kernels.cuda_code import Declared, check_ptx, check_sass, disassemble, split_functions
 
@@ -70,7 +69,7 @@ def compile_recipe(recipe: Recipe, capability: tuple[int, int], cache: Path | No
             path.unlink(missing_ok=True)
     (compiled,) = compile_alike([recipe], capability)
     if path:
-        _store(path, msgspec.msgpack.encode(compiled))
+        files.keep(path, msgspec.msgpack.encode(compiled))
     return compiled
 
 
@@ -83,7 +82,7 @@ def compile_batch(recipes: Sequence[Recipe], capability: tuple[int, int], cache:
         alike = [row for row in recipes if row.architecture_specific is specific]
         for recipe, compiled in zip(alike, compile_alike(alike, capability), strict=True):
             path = cache / f"{_key(recipe, compiled.architecture)}.msgpack"
-            _store(path, msgspec.msgpack.encode(compiled))
+            files.keep(path, msgspec.msgpack.encode(compiled))
 
 
 def is_cached(recipe: Recipe, capability: tuple[int, int], cache: Path) -> bool:
@@ -91,10 +90,8 @@ def is_cached(recipe: Recipe, capability: tuple[int, int], cache: Path) -> bool:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept between runs: ``ERT_NUMBA_CACHE``, else the user's cache folder."""
-    named = os.environ.get("ERT_NUMBA_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(named) if named else Path(base) / "ert_numba" / "kernels"
+    """Where compiled kernels are kept between runs."""
+    return files.cache_folder("kernels")
 
 
 def _architecture(recipe: Recipe, capability: tuple[int, int]) -> str:
@@ -216,15 +213,3 @@ def _key(recipe: Recipe, architecture: str) -> str:
         "versions": tool_versions(),
     }
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
-
-
-def _store(path: Path, data: bytes) -> None:
-    """Whole or not at all; a folder that cannot be written means only that the next run compiles again."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()

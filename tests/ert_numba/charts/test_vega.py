@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,8 @@ from ert_numba.charts import vega
 
 
 @pytest.fixture(autouse=True)
-def _nothing_begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv("ERT_NUMBA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(vega, "_begun", [])
     vega.vega_script.cache_clear()
     yield
@@ -42,6 +45,49 @@ def test_another_process_makes_the_script(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(vega._begun) == 1
     assert "window.vegaEmbed" in script
     assert len(script) > 500_000
+
+
+def test_it_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = made_here(monkeypatch)
+    assert vega.vega_script() == "made here"
+    vega.vega_script.cache_clear()
+    vega.prepare_vega()
+    assert vega.vega_script() == "made here"
+    assert (len(calls), vega._begun) == (1, [])
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"made", b"\xff\n\xff"])
+def test_a_damaged_copy_is_made_again(monkeypatch: pytest.MonkeyPatch, damage: bytes) -> None:
+    calls = made_here(monkeypatch)
+    vega.vega_script()
+    place = vega._place()
+    assert place is not None
+    place.write_bytes(place.read_bytes()[:70] + damage if damage else damage)
+    vega.vega_script.cache_clear()
+    assert vega.vega_script() == "made here"
+    assert len(calls) == 2
+    vega.vega_script.cache_clear()
+    assert vega.vega_script() == "made here"
+    assert len(calls) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")
+def test_a_copy_of_another_user_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = made_here(monkeypatch)
+    vega.vega_script()
+    vega.vega_script.cache_clear()
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    vega.vega_script()
+    assert len(calls) == 2
+
+
+def test_no_place_to_keep_it_is_no_harm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls = made_here(monkeypatch)
+    (tmp_path / "cache").write_text("a file, not a folder")
+    assert vega.vega_script() == "made here"
+    vega.vega_script.cache_clear()
+    assert vega.vega_script() == "made here"
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize("command", ["raise SystemExit(3)", "pass"])
