@@ -82,7 +82,8 @@ def bench_table(rows: Sequence[Row], title: str) -> Table:
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``bench --json`` prints: the rows over all starts of the name, the files, what brought no figure."""
+    """What ``bench --json`` prints: the rows over all starts of the name, the files, what brought no figure and why
+    (``skipped``: also what no kernel offers on this device)."""
 
     name: str
     device: str
@@ -100,7 +101,8 @@ def report_of(done: Repeated) -> Report:
         device=done.device.name,
         rows=tuple(rows_of(done.all_files)) if done.all_files else (),
         files=tuple(str(path) for path in done.all_files),
-        skipped={row.key: row.reason for row in done.left.values() if not row.failed},
+        skipped={row.what: row.reason for row in done.skipped}
+        | {row.key: row.reason for row in done.left.values() if not row.failed},
         failed={row.key: row.reason for row in done.failed},
         interrupted=done.interrupted,
     )
@@ -118,8 +120,11 @@ def show_repeated(done: Repeated, as_json: bool) -> None:
         missing = [f"in {row.starts} of {len(report.files)} starts"] if row.starts < len(report.files) else []
         if row.doubts or missing:
             note(f"Note: {row.key}: {'; '.join([*missing, *row.doubts])}")
-    for key, reason in report.skipped.items():
-        note(f"Not measured: {key}: {reason}")
+    for refusal in done.refusals:
+        note(f"{refusal.backend}: not measured, {refusal.reason}")
+    for left in done.left.values():
+        if not left.failed:
+            note(f"Not measured: {left.key}: {left.reason}")
     for key, reason in report.failed.items():
         note(f"Failed: {key}: {reason}")
     if done.interrupted:

@@ -99,6 +99,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Reporter(config.option.roofline_progress))
 
 
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Which device the suite measures, and why not a better one."""
+    if _SUITE not in config.stash:
+        return []
+    suite = config.stash[_SUITE]
+    refused = [f"roofline: {row.backend} is not measured, {row.reason}" for row in suite.refusals]
+    return [f"roofline: {suite.device.name}", *refused]
+
+
 def storage_of(device: DeviceInfo, results: Path = Path("results")) -> Path:
     """One folder a device, so that two never mix: pytest-benchmark's own machine id knows no GPU."""
     return results / device.slug / "benchmarks"

@@ -20,13 +20,14 @@ from typing import BinaryIO
 
 import msgspec
 
+from ert_numba.backends import Refusal
 from ert_numba.benchmarks.plugin import storage_of
 from ert_numba.benchmarks.progress import Left, Measuring, heard
 from ert_numba.benchmarks.suite import Suite
 from ert_numba.errors import ErtError, NotComparable
 from ert_numba.files import check_writable, write_bytes_new
 from ert_numba.judge.evidence import driver_of
-from ert_numba.records import DeviceInfo
+from ert_numba.records import DeviceInfo, Skipped
 from ert_numba.starts import SUITE_VERSION
 from ert_numba.store.benchmark_files import read_start
 from ert_numba.store.benchmark_runs import runs_in
@@ -36,7 +37,7 @@ _PATIENCE_SECONDS = 20.0  # for a start that was interrupted to give its device 
 _SAID = 2000  # characters of pytest's own output, where there is nothing better to say
 _ENDED = {  # pytest's exit codes
     2: "it was interrupted",
-    3: "pytest failed inside",
+    3: "it failed",
     4: "pytest refused its command line",
     5: "no benchmark is chosen",
 }
@@ -76,6 +77,8 @@ class Repeated:
     files: list[Path] = field(default_factory=list)
     left: dict[str, Left] = field(default_factory=dict)
     interrupted: bool = False
+    refusals: tuple[Refusal, ...] = ()  # of better devices
+    skipped: tuple[Skipped, ...] = ()  # what no kernel offers on this device
 
     @property
     def all_files(self) -> list[Path]:
@@ -101,7 +104,7 @@ def run_starts(asked: Asked, listener: Callable[[Step], None]) -> Repeated:
     earlier = runs_in([folder]).get((folder, asked.save), [])
     if earlier:
         _require_alike(earlier[-1], suite, asked.save)
-    done = Repeated(asked.save, folder, suite.device, earlier)
+    done = Repeated(asked.save, folder, suite.device, earlier, refusals=suite.refusals, skipped=suite.skipped)
     with tempfile.TemporaryDirectory(prefix="ert_numba-") as scratch:
         for number in range(1, asked.starts + 1):
             try:
@@ -213,5 +216,12 @@ def _why(code: int, done: Repeated, log: Path) -> str:
 def _publish(made: Path, done: Repeated) -> Path:
     """Into the storage under pytest-benchmark's next number, without its indentation (a line for every number)."""
     data = json.dumps(json.loads(made.read_bytes()), separators=(",", ":")).encode()
-    numbers = [int(path.name[:4]) for path in done.folder.glob("[0-9][0-9][0-9][0-9]_*.json")]
-    return write_bytes_new(done.folder / f"{max(numbers, default=0) + 1:04}_{done.name}.json", data)
+    number = max((int(path.name[:4]) for path in done.folder.glob("[0-9][0-9][0-9][0-9]_*.json")), default=0)
+    while True:
+        number += 1
+        path = done.folder / f"{number:04}_{done.name}.json"
+        try:
+            return write_bytes_new(path, data)
+        except ErtError:
+            if not path.exists():  # else another bench was faster: the next number
+                raise

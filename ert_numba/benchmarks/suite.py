@@ -35,10 +35,9 @@ class Suite:
         self.backend: Backend = chosen
         self.device: DeviceInfo = chosen.device
         self.request = checked(Request(threads=threads), 1.0, self.device)
-        # A GPU that is there and is not measured must not go unsaid.
-        better = tuple(Skipped(what=row.backend, reason=row.reason) for row in refusals)
+        self.refusals = refusals  # a GPU that is there and is not measured must not go unsaid
         self.benchmarks, skipped = choose_points(chosen.kernels, self.device, self.request)
-        self.skipped = (*skipped, *chosen.absent, *better)
+        self.skipped: tuple[Skipped, ...] = (*skipped, *chosen.absent)
         if not self.benchmarks:
             raise ErtError("a benchmark", f"no kernel runs on {self.device.name}", "See `python -m ert_numba devices`")
         self.timer: Timer | None = None

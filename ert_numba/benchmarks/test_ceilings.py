@@ -41,7 +41,11 @@ def test_ceiling(request: pytest.FixtureRequest, benchmark: Any, suite: Suite, c
     """One ceiling of the machine: its rounds, and beside them what they mean."""
     if benchmark.disabled:
         pytest.skip("benchmarks are off here: under xdist (leave -n away) or by --benchmark-disable")
-    row = suite.measured(_selected(request.session), listener_of(request.config))[ceiling]
+    try:
+        rows = suite.measured(_selected(request.session), listener_of(request.config))
+    except ErtError as error:  # of the device itself: no benchmark can be measured
+        pytest.exit(str(error), returncode=pytest.ExitCode.INTERNAL_ERROR)
+    row = rows[ceiling]
     if row.refusal is not None:
         pytest.skip(row.refusal)
     if row.failure is not None:

@@ -104,6 +104,26 @@ def test_cuda_without_a_gpu_says_what_is_missing(pytester: pytest.Pytester, mach
     done.stderr.fnmatch_lines(["ERROR: a GPU: no NVIDIA driver*"])
 
 
+def test_the_header_names_the_device_and_why_it_is_no_better_one(
+    pytester: pytest.Pytester, machine: FakeMachine
+) -> None:
+    done = pytester.runpytest_inprocess(*SUITE, "--collect-only")
+    done.stdout.fnmatch_lines(["roofline: Made-up CPU", "roofline: cuda is not measured, no NVIDIA driver*"])
+
+
+def test_a_device_that_cannot_be_opened_ends_the_session_in_words(
+    pytester: pytest.Pytester, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Any, *arguments: Any, **more: Any) -> None:
+        raise ErtError("a worker on processor 1", "not allowed", "Look whether it still is")
+
+    monkeypatch.setattr(FakeTimer, "__init__", refuse)
+    done = pytester.runpytest_inprocess(*SUITE, "--benchmark-save=a")
+    assert done.ret == pytest.ExitCode.INTERNAL_ERROR
+    done.stdout.fnmatch_lines(["*a worker on processor 1: not allowed*"])
+    assert machine.opened == 1
+
+
 def test_an_unknown_back_end_is_refused(pytester: pytest.Pytester, machine: FakeMachine) -> None:
     done = pytester.runpytest_inprocess(*SUITE, "--roofline-backend=rocm")
     assert done.ret == pytest.ExitCode.USAGE_ERROR

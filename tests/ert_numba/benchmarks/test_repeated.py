@@ -6,13 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from ert_numba.bench_tables import bench_table, report_of
+from ert_numba.backends import Refusal
+from ert_numba.bench_tables import bench_table, report_of, show_repeated
 from ert_numba.benchmarks import repeated
 from ert_numba.benchmarks.progress import Left, Measuring, heard, tell
 from ert_numba.benchmarks.repeated import Asked, Repeated, Step, run_starts
@@ -199,14 +201,15 @@ def test_what_failed_and_what_was_skipped_is_told_by_name(
     done = run_starts(ask(tmp_path), lambda step: None)
     assert len(done.files) == 1  # the others' figures are kept
     report = report_of(done)
-    assert report.skipped == {"DRAM.read": "no room"}
+    assert report.skipped["DRAM.read"] == "no room"
+    assert set(report.skipped) == {"DRAM.read", *(row.what for row in done.skipped)}
     assert report.failed == {"L2.read": "a wrong result"}
 
 
 @pytest.mark.parametrize(
     ("program", "says"),
     [
-        ("print('Traceback: out of luck'); sys.exit(3)", "pytest failed inside:\nTraceback: out of luck"),
+        ("print('Traceback: out of luck'); sys.exit(3)", "it failed:\nTraceback: out of luck"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "pytest ended with -9"),
         ("said(Left('L1.read', 'no room', False))", "L1.read: no room"),
     ],
@@ -218,6 +221,30 @@ def test_a_start_without_a_file_says_why(
     with pytest.raises(ErtError) as raised:
         run_starts(ask(tmp_path), lambda step: None)
     assert says in raised.value.found
+
+
+def test_two_that_save_at_once_take_different_numbers(
+    two: tuple[Repeated, list[Step]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(monkeypatch, "save()", two[0].files[0])
+    write = repeated.write_bytes_new
+
+    def raced(path: Path, data: bytes) -> Path:
+        if path.name.startswith("0001"):
+            path.write_text("of another bench")
+        return write(path, data)
+
+    monkeypatch.setattr(repeated, "write_bytes_new", raced)
+    done = run_starts(ask(tmp_path), lambda step: None)
+    assert [path.name for path in done.files] == ["0002_driver-580.json"]
+    assert (done.folder / "0001_driver-580.json").read_text() == "of another bench"
+
+
+def test_a_better_device_that_was_not_measured_is_named(
+    two: tuple[Repeated, list[Step]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_repeated(replace(two[0], refusals=(Refusal("cuda", "no NVIDIA driver"),)), as_json=False)
+    assert "cuda: not measured, no NVIDIA driver" in capsys.readouterr().err
 
 
 @pytest.fixture
