@@ -7,7 +7,7 @@ import msgspec
 from appprof.roofline import BANDWIDTH, COMPUTE, LAUNCH, NO_FLOOR
 from appprof.roofs import ISSUE
 from appprof.sentences import Told, sentences
-from appprof.summary import Resource, Summary, lacking
+from appprof.summary import Resource, Summary, lacking, unseen
 
 # Verdicts beside the kinds of resources.
 LATENCY, UNKNOWN, EXCESS = "latency", "unknown", "excess"
@@ -16,6 +16,7 @@ NEAR = 0.6
 # At this share of a roof no other that was not counted can matter much.
 CLOSE = 0.8
 SHORT_SECONDS = 5e-6
+_SPARSE = 0.5  # waves of blocks
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +83,8 @@ def _classified(summary: Summary, short: str, nearest: Resource | None, doubts: 
     else:
         # Nothing is near only where everything was counted and had a roof.
         verdict = UNKNOWN if nearest is None or lacking(summary) or summary.unpaired else LATENCY
+    if verdict == LATENCY:
+        doubts = (*doubts, *(f"{what} not counted" for what in unseen(summary)))
     if nearest is None:
         return Diagnosis(summary=summary, short=short, verdict=verdict, doubts=doubts)
     if verdict == UNKNOWN:
@@ -125,6 +128,9 @@ def _casts_doubt(note: str) -> bool:
 def _confidence(draft: Diagnosis) -> str:
     if draft.verdict in (UNKNOWN, EXCESS) or any("assumed" in line for line in draft.doubts):
         return "low"
+    if draft.verdict == LATENCY and unseen(draft.summary):
+        # A grid that leaves most of the GPU empty waits, whatever its instructions are.
+        return "medium" if draft.summary.facts.get("waves_per_sm", 1.0) < _SPARSE else "low"
     if not lacking(draft.summary) and not draft.summary.unpaired:
         return "medium" if any(" upper bound" in line or "not " in line for line in draft.doubts) else "high"
     return "medium" if draft.verdict in (COMPUTE, BANDWIDTH, ISSUE) and (draft.share or 0.0) >= CLOSE else "low"

@@ -76,13 +76,12 @@ def coverage_words(coverage: Coverage) -> str:
 
 
 def instruction_words(result: Result) -> str:
-    """Where much of the time does no FLOP and has no count of instructions, the command for one; else nothing."""
-    none = sum(row.time_share or 0.0 for row in result.kernels
-               if row.flop == 0 and row.flop_status == "complete" and row.instructions is None)  # fmt: skip
+    """Where much of the time only a count of instructions would explain, the command for one; else nothing."""
+    none = sum(row.time_share or 0.0 for row in result.kernels if row.verdict == "latency" and row.instructions is None)
     if none < _MUCH or not result.instruction_command:
         return ""
     command = result.instruction_command
-    return f"{part(none)} of the kernel time does no FLOP: for its instructions profile with\n  {command}"
+    return f"{part(none)} of the kernel time is near no roof: for its instructions profile with\n  {command}"
 
 
 def figures_of(total: str, value: float) -> str:

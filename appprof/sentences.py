@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from appprof.remarks import Told, remarks
 from appprof.roofline import BANDWIDTH, COMPUTE, IMPOSSIBLE, LAUNCH, TENSOR
 from appprof.roofs import ISSUE, MACHINE, SOURCE_WORDS
-from appprof.summary import Resource, Summary, lacking
+from appprof.summary import Resource, Summary, lacking, unseen
 from appprof.words import many, part, path_words, resource_words
 from ert_numba.units import si
 
@@ -95,12 +95,11 @@ _LAUNCHES = {"launch.graph": "in a CUDA graph", "launch.stream": "in a stream"}
 
 def _latency(summary: Summary, short: str, nearest: Resource, told: Told) -> str:
     share = summary.floor_seconds / summary.judged_seconds
-    issue = summary.resource(ISSUE)
     waits = "The rest it waits: latency, synchronisation, or too little work in flight."
-    if issue is None:
+    if unseen(summary):
         waits = (
-            "The rest it waits (latency, synchronisation, too little work in flight), or does integer and other "
-            "instructions, which were not counted."
+            "The rest it waits (latency, synchronisation, too little work in flight), or is busy with what was not "
+            f"counted: {', or '.join(unseen(summary))}."
         )
     return (
         f"{short} is near no roof: its FLOP and bytes were counted, and the nearest, {resource_words(nearest.key)}, "

@@ -117,6 +117,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         return next((row for row in self.points if row.level == level), None)
 
 
+def unseen(summary: Summary) -> tuple[str, ...]:
+    """What may keep a kernel busy that is near no roof, and was not counted."""
+    instructions = () if summary.instructions is not None else ("integer and other instructions",)
+    shared = () if any(row.level == "SHARED" for row in summary.traffic) else ("shared memory",)
+    return (*instructions, *shared)
+
+
 def lacking(summary: Summary) -> tuple[str, ...]:
     """What was not counted and could be the bound: ``FLOP`` and levels without bytes."""
     found = [] if summary.flop_status == "complete" else ["FLOP"]

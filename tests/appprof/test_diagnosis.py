@@ -271,3 +271,15 @@ def test_hardly_anything_is_not_nothing():
     assert " 0% " not in text
     full = diagnosis(busy(0.3, facts={"theoretical_occupancy_percent": 100.0}))
     assert not any("warps that an SM can hold" in line for line in full.sentences)
+
+
+def test_latency_is_sure_where_nothing_else_could_be():
+    levels = {**LEVELS, "SHARED_sass": 1e3}
+    seen = diagnosis(cell(traffic=traffic(**levels), events={"warp_instructions": 1e6}))
+    assert (seen.verdict, seen.confidence) == ("latency", "high")
+    assert "not counted" not in " ".join((*seen.sentences, *seen.doubts))
+    blind = diagnosis(cell(traffic=traffic(**LEVELS)))
+    assert (blind.verdict, blind.confidence) == ("latency", "low")
+    assert blind.doubts == ("integer and other instructions not counted", "shared memory not counted")
+    assert "integer and other instructions, or shared memory" in blind.sentences[0]
+    assert diagnosis(cell(traffic=traffic(**LEVELS), facts={"waves_per_sm": 0.01})).confidence == "medium"

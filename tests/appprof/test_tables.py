@@ -69,12 +69,13 @@ def test_changes_as_a_person_writes_them():
     assert found == ["?", "0.0%", "0.0%", "+5.1%", "-40.0%", "23x"]
 
 
-def test_the_command_for_instructions_is_told_where_much_does_no_flop():
+def test_the_command_for_instructions_is_told_where_much_is_near_no_roof():
     def words(*cells):
         return instruction_words(make_result(analyse(application(*cells), MACHINE)))
 
-    moves, works = cell("moves", traffic=traffic(DRAM=1e6)), cell("works", flop=(flop("fp32.vector", 1e9),))
-    assert "50% of the kernel time does no FLOP" in words(moves, works)
+    levels = {"L1_tag": 1e6, "L2_sm": 1e6, "DRAM": 1e6}
+    moves, works = cell("moves", traffic=traffic(**levels)), cell("works", traffic=traffic(**{**levels, "DRAM": 4e9}))
+    assert "50% of the kernel time is near no roof" in words(moves, works)
     assert "smsp__inst_executed.sum" in words(moves, works)
     assert words(works) == ""
-    assert words(cell("moves", traffic=traffic(DRAM=1e6), events={WARP: 1e6})) == ""
+    assert words(cell("moves", traffic=traffic(**levels), events={WARP: 1e6})) == ""
