@@ -86,13 +86,15 @@ def current_lt() -> Lt:
 
 
 class GemmProgram:
-    """One product. Axes: ``m``, ``n``, ``k``, ``data`` "zeros" or "random"."""
+    """One product. Axes: ``m``, ``n``, ``k``, ``data`` "zeros" or "random", and ``proposals``: among how many of the
+    library's algorithms the fastest is taken (1: its own first choice, the same in every process)."""
 
     def __init__(self, point: Point) -> None:
         self.kind = BY_CEILING[point.ceiling.removesuffix(".sustained")]
         axes = point.axes
         self.random, self.seed = axes["data"] == "random", int(axes.get("seed", 1))
         kind = self.kind
+        self.proposals = int(axes.get("proposals", PROPOSALS))
         self.product = Product(
             m=int(axes["m"]), n=int(axes["n"]), k=int(axes["k"]), inputs=kind.inputs, output=kind.output,
             compute=kind.compute, scale=kind.scale, fast_accumulation=kind.fast_accumulation,
@@ -103,7 +105,7 @@ class GemmProgram:
         product, size = self.product, _BYTES[self.kind.inputs]
         a, b = Buffer(product.k * product.m * size), Buffer(product.k * product.n * size)
         d, workspace = Buffer(product.m * product.n * _BYTES[self.kind.output]), Buffer(WORKSPACE_BYTES)
-        plan = Plan(current_lt(), product, WORKSPACE_BYTES, PROPOSALS)
+        plan = Plan(current_lt(), product, WORKSPACE_BYTES, self.proposals)
         state = GemmState(plan, plan.candidates[0], a, b, d, workspace)
         self._fill(state)
         state.best = self._fastest(state)

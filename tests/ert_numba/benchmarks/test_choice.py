@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from example_models import cpu_device, h200_device
 
 from ert_numba.benchmarks.choice import PREFERRED, choose_points
+from ert_numba.kernels import cublas_gemm
+from ert_numba.kernels.cublas_gemm import PROPOSALS
 from ert_numba.kernels.registry import CPU_KERNELS
 from ert_numba.kernels.registry_cuda import CUDA_KERNELS
 from ert_numba.kernels.spec import KernelSpec, Request
-from ert_numba.records import DeviceInfo, Point, Skipped, Work
+from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 
 MACHINES = {"cpu": (CPU_KERNELS, cpu_device), "h200": (CUDA_KERNELS, h200_device)}
 
@@ -42,6 +46,34 @@ def test_preferences_hold_where_the_kernels_offer_them() -> None:
         chosen, _ = choose_points(kernels, device(), Request())
         points = [row.point for row in chosen.values() if row.spec.name == kernel and row.key.startswith(prefix)]
         assert any(axes.items() <= point.axes.items() for point in points), (kernel, prefix)
+
+
+def test_no_process_chooses_an_algorithm_by_timing() -> None:
+    """The fastest of several proposals would be another one from start to start."""
+    chosen, _ = choose_points(CUDA_KERNELS, h200_device(), Request())
+    products = [row.point for row in chosen.values() if row.spec.name == "cublas_gemm"]
+    assert len(products) > 5
+    assert all(point.axes["proposals"] == 1 for point in products)
+
+
+@pytest.mark.parametrize(("axes", "asked"), [({}, PROPOSALS), ({"proposals": 1}, 1)])
+def test_a_product_asks_the_library_for_so_many_proposals(
+    monkeypatch: pytest.MonkeyPatch, axes: dict[str, AxisValue], asked: int
+) -> None:
+    class Asked(Exception):
+        pass
+
+    def plan(lt: object, product: object, workspace: int, at_most: int) -> None:
+        raise Asked(at_most)
+
+    monkeypatch.setattr(cublas_gemm, "current_lt", lambda: SimpleNamespace(version=lambda: "13.1.0"))
+    monkeypatch.setattr(cublas_gemm, "Buffer", lambda size: None)
+    monkeypatch.setattr(cublas_gemm, "Plan", plan)
+    product = Point(
+        kernel="cublas_gemm", ceiling="fp64.tensor.cublas", axes={"m": 8, "n": 8, "k": 8, "data": "zeros", **axes}
+    )
+    with pytest.raises(Asked, match=f"^{asked}$"):
+        cublas_gemm.GemmProgram(product).prepare(0)
 
 
 def offering(*items: Point | Skipped, kind: str = "bandwidth") -> KernelSpec:
