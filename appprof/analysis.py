@@ -20,7 +20,7 @@ from appprof.words import unique_short_names
 from ert_numba.machine import MachineModel
 
 LEVELS = ("L1", "L2", "DRAM")
-GROUPS = ("range", "module", "module-kind", "precision", "stream", "process", "rank", "device")
+GROUPS = ("range", "module-kind", "module", "precision", "stream", "process", "rank", "device")
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
