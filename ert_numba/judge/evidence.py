@@ -155,7 +155,8 @@ def _share(row: Observed) -> float | None:
     if row.said is None or row.said.unit == "s":
         return None
     top = row.said.roof.attainable if row.said.roof else row.said.limit
-    return amount(row.said) / statistics.median(row.seconds) / top if top else None
+    share = amount(row.said) / statistics.median(row.seconds) / top if top else math.inf
+    return share if math.isfinite(share) else None
 
 
 def _doubts(said: Benchmarked | None, clock: float | None, usual: float | None) -> Iterable[str]:

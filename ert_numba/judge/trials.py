@@ -46,8 +46,8 @@ def trials(pairs: Mapping[str, Pair]) -> tuple[dict[str, Trial], int]:
 
 
 def _logs(pair: Pair, in_cycles: bool) -> tuple[list[float], list[float]]:
-    one, two = ([math.log(row.seconds * (row.clock_hz or 1.0 if in_cycles else 1.0)) for row in side.sound]
-                for side in pair)  # fmt: skip
+    one, two = ([math.log(row.seconds) + (math.log(row.clock_hz) if in_cycles and row.clock_hz else 0.0)
+                 for row in side.sound] for side in pair)  # fmt: skip
     return one, two
 
 

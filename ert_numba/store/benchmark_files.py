@@ -13,7 +13,7 @@ import msgspec
 
 from ert_numba.errors import ErtError, NotComparable
 from ert_numba.files import read_whole
-from ert_numba.judge.evidence import Observed, ProcessStart
+from ert_numba.judge.evidence import Observed, ProcessStart, amount
 from ert_numba.starts import KEY, SUITE_VERSION, Benchmarked, SuiteInfo
 
 MAXIMUM_BYTES = 1 << 27
@@ -55,7 +55,7 @@ def read_start(path: Path) -> ProcessStart:
         file = msgspec.convert(plain, type=_File)
         info = _info(path, file.machine_info.get(KEY), asked)
         observed = tuple(_observed(row, asked) for row in file.benchmarks)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, OverflowError) as error:
         raise ErtError(asked, str(error), _BROKEN) from error
     for fault in _faults(observed):
         raise ErtError(asked, fault, _BROKEN)
@@ -67,7 +67,9 @@ def read_start(path: Path) -> ProcessStart:
 def _decoded(path: Path, asked: str) -> Any:
     data = read_whole(path, asked, MAXIMUM_BYTES)
     try:
-        return json.loads(data)  # not msgspec: pytest-benchmark writes a bare NaN where extra_info holds one
+        plain = json.loads(data)  # not msgspec: pytest-benchmark writes a bare NaN where extra_info holds one
+        json.dumps(plain, ensure_ascii=False).encode()  # half of a surrogate pair is no text, and could not be written
+        return plain
     except RecursionError as error:
         raise ErtError(asked, "it is nested too deeply", "Check that it is the right file") from error
     except ValueError as error:
@@ -103,22 +105,29 @@ def _faults(observed: tuple[Observed, ...]) -> Iterator[str]:
         if not row.seconds:
             yield f"{row.name} has an empty list of times"
         for index, value in enumerate(row.seconds):
-            if not (value > 0 and math.isfinite(value)):
+            if not _is_positive(value):
                 yield f"time {index} of {row.name} is {value!r}, where a positive number must stand"
         if row.said is not None:
             yield from _faults_of(row.name, row.said)
+        one = amount(row.said)
+        if not all(_is_positive(value / one) and _is_positive(one / value) for value in row.seconds if value > 0 < one):
+            yield f"the rate of {row.name} is beyond all numbers"
 
 
 def _faults_of(name: str, said: Benchmarked) -> Iterator[str]:
     tops = {"limit": said.limit, "roof": said.roof.attainable if said.roof else None}
     figures = {"clock": said.clock_hz, **{what: (value,) for what, value in tops.items() if value is not None}}
     for what, values in figures.items():
-        if not all(value > 0 and math.isfinite(value) for value in values):
+        if not all(_is_positive(value) for value in values):
             yield f"the {what} of {name} is no positive number"
     amounts = {"FLOP/s": said.work.flop, "OP/s": said.work.flop, "B/s": said.work.bytes_counted}
-    amount = amounts.get(said.unit, said.work.accesses)
-    if not (amount > 0 and math.isfinite(amount)) and not (said.unit == "s" and amount == 0):
+    declared = amounts.get(said.unit, said.work.accesses)
+    if not _is_positive(declared) and not (said.unit == "s" and declared == 0):
         yield f"{name} is in {said.unit} and declares no such work"
+
+
+def _is_positive(value: float) -> bool:
+    return value > 0 and math.isfinite(value)
 
 
 def _machine(info: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
