@@ -125,11 +125,15 @@ def roofline(
     if as_json:
         print_struct(found)
     elif ending not in ("csv", "md") or output is not None:
+        from appprof.phrases import why_one_group
         from appprof.tables import groups_table, kernels_table
 
         wanted = [name.strip() for name in by.split(",") if name.strip()]
         show(lambda width: [kernels_table(found, width), *(groups_table(name, rows, width) for name, rows in
                                                           chosen_groups(found, wanted))])  # fmt: skip
+        for name in wanted:
+            if not found.groups.get(name):
+                note(f"By {name}: {why_one_group(name)}.")
         first_steps(found)
         notes(found)
     written = write(analysis, found, output, ending, dark=dark, choose_name=not as_json)
@@ -214,7 +218,7 @@ def chosen_groups(found: Result, wanted: Sequence[str]) -> list[tuple[str, Any]]
     for name in wanted:
         if name not in GROUPS:
             raise typer.BadParameter(f"{name!r} is none of {', '.join(GROUPS)}", param_hint="--by")
-    return [(name, found.groups.get(name, ())) for name in wanted]
+    return [(name, found.groups[name]) for name in wanted if found.groups.get(name)]
 
 
 def first_steps(found: Result) -> None:

@@ -84,6 +84,16 @@ def instruction_words(result: Result) -> str:
     return f"{part(none)} of the kernel time is near no roof: for its instructions profile with\n  {command}"
 
 
+def why_one_group(by: str) -> str:
+    """Why there is no table of a way to group: it tells no launches apart."""
+    hints = {
+        "range": "; a report has NVTX ranges where it was taken with ncu --nvtx",
+        "module": "; the README has the hooks that name modules",
+        "module-kind": " further than modules do",
+    }
+    return f"it tells no launches apart{hints.get(by, '')}"
+
+
 def figures_of(total: str, value: float) -> str:
     """A total of a comparison in its unit."""
     unit = {"time": "s", "flop": "FLOP"}.get(total, "B")

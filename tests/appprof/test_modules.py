@@ -97,3 +97,12 @@ def test_two_profiles_are_compared_by_module():
     one = analyse(network())
     changes = {row.name: row.time_change for row in diff(one, one).groups["module"]}
     assert changes["m.layers.1.mlp"] == 0
+
+
+def test_a_way_to_group_that_tells_nothing_apart_says_so(tmp_path, h200):
+    words = ["roofline", str(h200 / "micro.ncu-rep"), "--by", "module,range", "--format", "csv", "-o"]
+    found = CliRunner().invoke(app, [*words, str(tmp_path / "x.csv")])
+    assert found.exit_code == 0
+    assert "By module: it tells no launches apart; the README has the hooks" in found.stderr
+    assert "By range: it tells no launches apart; a report has NVTX ranges" in found.stderr
+    assert "By module" not in found.stdout
