@@ -6,6 +6,8 @@
     for row in appprof.make_result(analysis).kernels:
         print(row.short, row.verdict, row.roof_share, row.gives_back_seconds, *row.sentences)
     appprof.chart(analysis)                                # an altair chart, shown in a notebook
+    appprof.instruction_chart(analysis)                    # warp instructions against transactions, where counted
+    appprof.diff_chart(appprof.compare(before, analysis))  # hollow before, filled after
     appprof.write_page(analysis, "roofline.html")          # one offline page
 
 Everything is imported on first use: ``import appprof`` is free, and numba is never imported.
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
         analyse,
         chart,
         compare,
+        diff_chart,
+        instruction_chart,
         load_machine,
         make_result,
         pick,
@@ -38,7 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "Verdict", "analyse", "chart", "compare",
-    "load_machine", "make_result", "pick", "read", "read_one", "save", "verify_machine", "write_page",
+    "diff_chart", "instruction_chart", "load_machine", "make_result", "pick", "read", "read_one", "save",
+    "verify_machine", "write_page",
 ]  # fmt: skip
 
 

@@ -106,6 +106,20 @@ def chart(analysis: Analysis) -> AnyChart:
     return roofline_chart(analysis)
 
 
+def instruction_chart(analysis: Analysis) -> AnyChart:
+    """The instruction roofline as an altair chart. Raises ErtError where no instructions were counted."""
+    from appprof.charts.instruction_chart import instruction_chart as draw
+
+    return draw(analysis)
+
+
+def diff_chart(changes: Diff) -> AnyChart:
+    """The roofline of two profiles as an altair chart. Raises ErtError where no kernel has FLOP, bytes and a time."""
+    from appprof.charts.diff_roofline import diff_roofline
+
+    return diff_roofline(changes)
+
+
 def write_page(analysis: Analysis, path: Path | str) -> Path:
     """One offline HTML page, written to a path where nothing stands yet."""
     from appprof.charts.page import write_page as write
@@ -172,5 +186,6 @@ def _is_document(path: Path) -> bool:
 
 __all__ = [
     "Analysis", "ApplicationModel", "Diff", "MachineModel", "Result", "Verdict", "analyse", "chart", "compare",
-    "load_machine", "make_result", "pick", "read", "read_one", "save", "verify_machine", "write_page",
+    "diff_chart", "instruction_chart", "load_machine", "make_result", "pick", "read", "read_one", "save",
+    "verify_machine", "write_page",
 ]  # fmt: skip
