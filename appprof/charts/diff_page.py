@@ -12,7 +12,7 @@ from altair.utils.schemapi import debug_mode
 from appprof.charts.diff_roofline import diff_roofline, levels_of, roofs_moved, spots
 from appprof.charts.page import Charts, asset
 from appprof.diff import Diff, GroupChange, KernelChange, ratio_change
-from appprof.phrases import figures_of, signed, verdict_words
+from appprof.phrases import figures_of, percent, signed, verdict_words
 from appprof.result import KernelRow
 from appprof.words import LEVEL_LABELS, group_name, one_line
 from ert_numba.charts import theme
@@ -177,16 +177,14 @@ def _kernels(rows: Sequence[KernelChange]) -> str:
         "FLOP",
         "L2 bytes",
         "DRAM bytes",
+        "FLOP/B DRAM",
         "Bound",
         "Matched by",
     )
     cells = (_cells(row) for row in rows[:MOST_LISTED])
     more = f'<p class="muted">{len(rows) - MOST_LISTED} more.</p>' if len(rows) > MOST_LISTED else ""
     words = "Changes are B/A − 1; of FLOP and bytes where both sides know them by the same definition."
-    return (
-        f'<h2>Kernels</h2><p class="muted">{words}</p>'
-        f"{table('Kernels', head, cells, frozenset({1, 2, 3, 4, 5, 6, 7, 8}))}{more}"
-    )
+    return f'<h2>Kernels</h2><p class="muted">{words}</p>{table("Kernels", head, cells, frozenset(range(1, 10)))}{more}'
 
 
 def _cells(row: KernelChange) -> list[str]:
@@ -203,9 +201,17 @@ def _cells(row: KernelChange) -> list[str]:
         esc(signed(row.flop_change)) if both else "",
         esc(signed(row.bytes_change.get("L2.sm"))) if both else "",
         esc(signed(row.bytes_change.get("DRAM"))) if both else "",
-        esc(_bounds(row)),
+        esc(signed(row.intensity_change.get("DRAM"))) if both else "",
+        esc(_bounds(row)) + (_moved(row) if both and row.bound_moved else ""),
         esc(row.match),
     ]
+
+
+def _moved(row: KernelChange) -> str:
+    """How far each side is from the roof that it is nearest to."""
+    shares = (None if side is None else side.roof_share for side in (row.a, row.b))
+    words = " → ".join("?" if share is None else percent(share) for share in shares)
+    return f"<small>{esc(words)} of the roof</small>"
 
 
 def _groups(diff: Diff) -> Iterator[str]:

@@ -4,7 +4,7 @@ import html
 import re
 
 import vega_specs
-from example_profiles import application, cell, traffic
+from example_profiles import application, cell, flop, traffic
 
 from appprof.analysis import analyse
 from appprof.charts.diff_page import diff_page, times_chart
@@ -55,3 +55,13 @@ def test_markdown_escapes_what_would_break_the_table():
 def test_groups_keep_their_names():
     found = make_result(side(a=1e-3))
     assert [row.name for row in found.groups["precision"]] == ["no FLOP"]
+
+
+def test_a_bound_that_moved_stands_with_both_shares():
+    work = (flop("fp32.vector", 1e9, fused=1e9),)
+    before = application(cell("a", flop=work, traffic=traffic(DRAM=0.9 * 4.81e12 * 1e-3)))
+    after = application(cell("a", flop=work, traffic=traffic(DRAM=0.1 * 4.81e12 * 1e-3)))
+    page = diff_page(diff(analyse(before), analyse(after)))
+    assert "<small>90% → 10% of the roof</small>" in page
+    assert "+800.0%" in page  # FLOP for each byte
+    assert "of the roof</small>" not in diff_page(diff(analyse(before), analyse(before)))
