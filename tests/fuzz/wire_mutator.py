@@ -12,6 +12,11 @@ from appprof.report.protobuf_wire import Damaged, Value, fields
 Node = tuple[int, int | bytes]
 NUMBERS = (0, 1, 2, 3, 127, 128, 1 << 31, (1 << 32) - 1, 1 << 63, (1 << 64) - 1)
 DOUBLES = (0.0, -1.0, 1e-320, 1e308, -1e308, float("nan"), float("inf"), float("-inf"), 0.5)
+TEXTS = (
+    b"", b"9" * 5000, "²".encode(), b"\xff\xfe", b"x" * 5000, b"--clock-control", b"2025.3.1", b"a.sum",
+    b"'\"@url:a:b@",
+)  # fmt: skip
+DOUBLE = 3  # the field of a value that is a double
 DEPTH = 6
 
 
@@ -44,7 +49,7 @@ def _change(data: bytes, choice: random.Random, depth: int) -> bytes:
         return _bytes(data, choice)
     at = choice.randrange(len(nodes))
     number, value = nodes[at]
-    match choice.randrange(8):
+    match choice.randrange(10):
         case 0:
             del nodes[at]
         case 1:
@@ -55,6 +60,10 @@ def _change(data: bytes, choice: random.Random, depth: int) -> bytes:
             nodes[at] = (number, choice.choice(NUMBERS))
         case 4:
             nodes[at] = (number, varint(choice.choice(NUMBERS)))
+        case 5:
+            nodes[at] = (DOUBLE, struct.pack("<d", choice.choice(DOUBLES)))
+        case 6:
+            nodes[at] = (number, choice.choice(TEXTS))
         case _ if isinstance(value, bytes):
             nodes[at] = (number, _change(value, choice, depth - 1))
         case _:
