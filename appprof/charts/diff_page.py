@@ -166,45 +166,45 @@ def _doubts(diff: Diff) -> Iterator[str]:
     yield f'<h2>Read this first</h2><ul class="list">{"".join(f"<li>{esc(line)}</li>" for line in lines)}</ul>'
 
 
+_HEAD = ("Kernel", "A", "B", "Change", "Launches", "FLOP", "L2 bytes", "DRAM bytes", "FLOP/B DRAM", "Bound")
+
+
 def _kernels(rows: Sequence[KernelChange]) -> str:
-    head = (
-        "Kernel",
-        "A",
-        "B",
-        "Change",
-        "A launch",
-        "Launches",
-        "FLOP",
-        "L2 bytes",
-        "DRAM bytes",
-        "FLOP/B DRAM",
-        "Bound",
-        "Matched by",
-    )
-    cells = (_cells(row) for row in rows[:MOST_LISTED])
+    cells = (_cells(number, row) for number, row in enumerate(rows[:MOST_LISTED], 1))
     more = f'<p class="muted">{len(rows) - MOST_LISTED} more.</p>' if len(rows) > MOST_LISTED else ""
-    words = "Changes are B/A − 1; of FLOP and bytes where both sides know them by the same definition."
-    return f'<h2>Kernels</h2><p class="muted">{words}</p>{table("Kernels", head, cells, frozenset(range(1, 10)))}{more}'
+    words = (
+        "Changes are B/A − 1 of all launches, below them of the mean launch; of FLOP and bytes where both sides know "
+        "them by the same definition."
+    )
+    figures = table("Kernels", _HEAD, cells, frozenset(range(1, len(_HEAD) - 1)))
+    return f'<h2>Kernels</h2><p class="muted">{words}</p>{figures}{more}'
 
 
-def _cells(row: KernelChange) -> list[str]:
+def _cells(number: int, row: KernelChange) -> list[str]:
     both = row.state == "both"
     launches = "" if row.a is None or row.b is None else f"{row.a.launches} → {row.b.launches}"
-    apart = "" if row.apart is None else f"<small>{'no overlap' if row.apart else 'overlapping'}</small>"
+    match = "" if row.match in ("", "name") else f"<small>matched by {esc(row.match)}</small>"
     return [
-        esc(row.short),
+        esc(f"{number}. {row.short}") + match,
         "" if row.a is None else esc(_time(row.a)),
         "" if row.b is None else esc(_time(row.b)),
-        esc(signed(row.time_change)) if both else f'<span class="flag">{esc(row.state)}</span>',
-        esc(signed(row.launch_change)) + apart if both else "",
+        esc(signed(row.time_change)) + _launch(row) if both else f'<span class="flag">{esc(row.state)}</span>',
         esc(launches),
         esc(signed(row.flop_change)) if both else "",
         esc(signed(row.bytes_change.get("L2.sm"))) if both else "",
         esc(signed(row.bytes_change.get("DRAM"))) if both else "",
         esc(signed(row.intensity_change.get("DRAM"))) if both else "",
-        esc(_bounds(row)) + (_moved(row) if both and row.bound_moved else ""),
-        esc(row.match),
+        esc(_bounds(row)).replace(" ", "&nbsp;").replace("→&nbsp;", "→ ")
+        + (_moved(row) if both and row.bound_moved else ""),
     ]
+
+
+def _launch(row: KernelChange) -> str:
+    """The change of the mean launch, where a side has several, and whether the launches of both overlap in time."""
+    if row.a is None or row.b is None or row.a.launches == row.b.launches == 1:
+        return ""
+    apart = "" if row.apart is None else f", {'no overlap' if row.apart else 'overlapping'}"
+    return f"<small>{esc(signed(row.launch_change))} a launch{apart}</small>"
 
 
 def _moved(row: KernelChange) -> str:
