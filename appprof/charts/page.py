@@ -17,6 +17,8 @@ from appprof.charts.shares_chart import FARTHEST, shares_chart, with_shares
 from appprof.diagnosis import Diagnosis
 from appprof.phrases import count_words, kernel_time_words, percent
 from appprof.result import Result, make_result, what_to_do_first
+from appprof.roofline import COMPUTE, LAUNCH
+from appprof.roofs import ISSUE
 from appprof.words import LEVEL_LABELS, one_line, part, path_words, resource_words
 from ert_numba.charts import theme
 from ert_numba.charts.document import document, esc, figure
@@ -27,6 +29,7 @@ from ert_numba.units import si
 
 Charts = dict[str, tuple[theme.AnyChart, theme.AnyChart]]
 _GLYPHS = {"square": "■", "circle": "●", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼"}
+_MARKS = {COMPUTE: "+ arithmetic", ISSUE: "− issue of instructions", LAUNCH: "○ launching"}
 _MOST_RANGES = 200
 
 
@@ -85,7 +88,7 @@ def _facts(analysis: Analysis, result: Result) -> Iterator[tuple[str, str, str]]
     gains = [row.gives_back_seconds or 0.0 for row in result.kernels if row.verdict in ("compute", "bandwidth")]
     if gains and result.kernel_seconds:
         gain = f"up to {percent(sum(gains) / result.kernel_seconds)}"
-        yield "Possible gain", gain, "of the kernel time, if each kernel reached its roof"
+        yield "Possible gain", gain, "of the kernel time, if kernels bound by a roof reached it"
     bounds: dict[str, float] = {}
     for row in result.kernels:
         key = (
@@ -198,9 +201,12 @@ def _select(name: str, label: str, choices: list[tuple[str, str]]) -> str:
 
 
 def _legend(drawn: Iterable[Diagnosis]) -> str:
-    keys = {resource.key for row in drawn for resource in row.summary.resources}
-    return ", ".join(f"{_GLYPHS.get(theme.level_shape(level), '●')} {LEVEL_LABELS[level]}"
-                     for level in LEVEL_LABELS if level in keys) or "Marks"  # fmt: skip
+    """The marks that there are: shapes by level, then what is no level."""
+    resources = [resource for row in drawn for resource in row.summary.resources]
+    keys, kinds = {resource.key for resource in resources}, {resource.kind for resource in resources}
+    levels = [f"{_GLYPHS.get(theme.level_shape(level), '●')} {LEVEL_LABELS[level]}" for level in LEVEL_LABELS
+              if level in keys]  # fmt: skip
+    return ", ".join([*levels, *(words for kind, words in _MARKS.items() if kind in kinds)])
 
 
 def _shares(analysis: Analysis, charts: Charts) -> str:
@@ -213,7 +219,7 @@ def _shares(analysis: Analysis, charts: Charts) -> str:
     caption = (
         "One line a kernel, longest in time first: how much of each roof it reaches, which is how much of its time "
         "that resource alone needs. Grey: up to the nearest roof; what lies between it and 100 % could be given back. "
-        f"{_legend(drawn)}, + arithmetic, − issue of instructions, ○ launching.{words}"
+        f"{_legend(drawn)}.{words}"
     )
     alternative = "Share of each roof that each kernel reaches; the table of kernels has the figures."
     return f"<h2>How near the roofs</h2>{figure('shares', alternative, caption)}"

@@ -17,6 +17,7 @@ _TITLES = {
     "module-kind": "By kind of module (layers of one kind together)", "precision": "By precision",
     "stream": "By stream", "process": "By process", "rank": "By file (rank)", "device": "By device",
 }  # fmt: skip
+_QUANTITIES = {"flop": "FLOP"}
 _MOST = 60
 UNKNOWN = '<span class="muted">?</span>'
 
@@ -46,7 +47,9 @@ def unplaced(result: Result) -> str:
 
 def _unplaced_cells(row: KernelRow) -> list[str]:
     moved = row.bytes.get("DRAM")
-    reason = "; ".join(f"{what}: {why}" for what, why in row.absent.items() if row.flop != 0 or what != "flop")
+    reason = "; ".join(
+        f"{_QUANTITIES.get(what, what)}: {why}" for what, why in row.absent.items() if row.flop != 0 or what != "flop"
+    )
     return [
         esc(row.short),
         str(row.launches),
@@ -56,7 +59,7 @@ def _unplaced_cells(row: KernelRow) -> list[str]:
         UNKNOWN if moved is None or not row.seconds else esc(si(moved / row.seconds, "B/s")),
         UNKNOWN if row.roof_share is None or row.bound is None
         else f"{percent(row.roof_share)}<small>{esc(resource_words(row.bound))}</small>",
-        esc(reason),
+        f'<span class="wrap">{esc(reason)}</span>' if reason else "",
     ]  # fmt: skip
 
 

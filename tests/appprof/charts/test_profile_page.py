@@ -91,3 +91,10 @@ def test_a_page_is_never_written_over_another(tmp_path):
     path = write_page(tmp_path / "page.html", analysis)
     with pytest.raises(ErtError, match="exists"):
         write_page(path, analysis)
+
+
+def test_the_legend_of_shares_names_the_marks_that_there_are():
+    bare = text_of(profile_page(analyse(application(cell("k", traffic=traffic(DRAM=1e9))))))
+    assert "could be given back. ▼ DRAM." in bare
+    whole = text_of(profile_page(analyse(model_of("h200/gemm_raw.csv"), MACHINE)))
+    assert "▼ DRAM, + arithmetic, − issue of instructions, ○ launching." in whole
