@@ -24,14 +24,19 @@ PREFERRED: tuple[tuple[str, str, dict[str, AxisValue]], ...] = (
 # changes from start to start (in 12 starts on an H200 twice for FP64, five times for FP16); its first is what a library
 # tells everybody, and another one after an update is a change that users see.
 FIXED: dict[str, dict[str, AxisValue]] = {"cublas_gemm": {"proposals": 1}}
+# Launches in a round, by ceiling: the first few cost more, so a number calibrated anew in each start (9 or 29 graphs, as a
+# quick or a slow moment had it) moved the mean by 1 %. Some 4 ms each.
+LAUNCHES: dict[str, int] = {"launch.stream": 800, "launch.round_trip": 400, "launch.graph": 32}
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """One benchmark: ``key`` is the ceiling's, and unique in the suite."""
+    """One benchmark: ``key`` is the ceiling's, and unique in the suite. ``repetitions`` of its work make a round; None:
+    as many as make it last."""
 
     spec: KernelSpec
     point: Point
+    repetitions: int | None = None
 
     @property
     def key(self) -> str:
@@ -64,7 +69,7 @@ def choose_points(
             else:
                 point = _representative(spec.name, key, points)
                 axes = {**point.axes, **FIXED.get(spec.name, {})}
-                chosen[key] = Chosen(spec, msgspec.structs.replace(point, axes=axes))
+                chosen[key] = Chosen(spec, msgspec.structs.replace(point, axes=axes), LAUNCHES.get(key))
     return chosen, tuple(skipped.values())
 
 

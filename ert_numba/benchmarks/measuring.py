@@ -52,7 +52,7 @@ class Gathered:
 
     chosen: Chosen
     timings: list[Timing] = field(default_factory=list)
-    repetitions: int | None = None  # in a round, of the first visit
+    repetitions: int | None = None  # in a round; of the first visit, where nothing fixes it
     verified: bool | None = None
     code: str = ""
     conditions: dict[str, AxisValue] = field(default_factory=dict)
@@ -77,7 +77,7 @@ Listener = Callable[[str, int, int], None]
 
 def measure(chosen: Iterable[Chosen], timer: Timer, pace: Pace, listener: Listener) -> dict[str, Gathered]:
     """Visit every benchmark in turn, some times over; one that goes wrong leaves the others alone."""
-    found = {row.key: Gathered(row) for row in chosen}
+    found = {row.key: Gathered(row, repetitions=row.repetitions) for row in chosen}
     began, done = time.monotonic(), 0
     for turn in range(1, pace.passes + 1):
         for row in [row for row in found.values() if not row.finished]:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from example_models import cpu_device, h200_device
 
-from ert_numba.benchmarks.choice import PREFERRED, choose_points
+from ert_numba.benchmarks.choice import LAUNCHES, PREFERRED, choose_points
 from ert_numba.kernels import cublas_gemm
 from ert_numba.kernels.cublas_gemm import PROPOSALS
 from ert_numba.kernels.registry import CPU_KERNELS
@@ -54,6 +54,13 @@ def test_no_process_chooses_an_algorithm_by_timing() -> None:
     products = [row.point for row in chosen.values() if row.spec.name == "cublas_gemm"]
     assert len(products) > 5
     assert all(point.axes["proposals"] == 1 for point in products)
+
+
+def test_every_launch_benchmark_has_its_number_of_launches() -> None:
+    chosen, _ = choose_points(CUDA_KERNELS, h200_device(), Request())
+    launches = {key: row.repetitions for key, row in chosen.items() if row.spec.kind == "overhead"}
+    assert launches == LAUNCHES
+    assert all(row.repetitions is None for key, row in chosen.items() if key not in launches)
 
 
 @pytest.mark.parametrize(("axes", "asked"), [({}, PROPOSALS), ({"proposals": 1}, 1)])

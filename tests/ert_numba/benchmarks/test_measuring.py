@@ -57,6 +57,14 @@ def test_every_visit_makes_the_calls_of_the_first(run: Any) -> None:
     assert [repetitions for _, repetitions in timer.opened] == [None] * 3 + [3] * 6
 
 
+def test_a_fixed_number_of_repetitions_holds_from_the_first_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+    timer = FakeTimer(steady)
+    monkeypatch.setattr(measuring, "time", SimpleNamespace(monotonic=lambda: timer.now, sleep=lambda _: None))
+    found = measure([Chosen(KERNEL, points(("launch.graph",))[0], 32)], timer, PACE, lambda *told: None)
+    assert [repetitions for _, repetitions in timer.opened] == [32] * 3
+    assert found["launch.graph"].seconds == (1e-3 / 32,) * 3 * PACE.most
+
+
 def test_long_calls_end_a_visit_by_its_time_but_never_below_the_least(run: Any) -> None:
     found, _ = run(FakeTimer(lambda point, call: 0.004), keys=KEYS[:1])
     assert len(found["L1.read"].timings) == 3 * 3  # 0, 4 and 8 ms are within 10 ms
