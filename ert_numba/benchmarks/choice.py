@@ -24,8 +24,8 @@ PREFERRED: tuple[tuple[str, str, dict[str, AxisValue]], ...] = (
 # changes from start to start (in 12 starts on an H200 twice for FP64, five times for FP16); its first is what a library
 # tells everybody, and another one after an update is a change that users see.
 FIXED: dict[str, dict[str, AxisValue]] = {"cublas_gemm": {"proposals": 1}}
-# Launches in a round, by ceiling: the first few cost more, so a number calibrated anew in each start (9 or 29 graphs, as a
-# quick or a slow moment had it) moved the mean by 1 %. Some 4 ms each.
+# Launches in a round, by ceiling, some 4 ms each: the first few cost more, so a number calibrated anew in each start (9
+# or 29 graphs, as a quick or a slow moment had it) moved the mean by 1 %.
 LAUNCHES: dict[str, int] = {"launch.stream": 800, "launch.round_trip": 400, "launch.graph": 32}
 
 
