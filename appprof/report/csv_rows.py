@@ -18,7 +18,8 @@ CONTINUATION_LIMIT = 200  # physical lines in one logical line
 SEPARATOR = b'","'
 CUT_ROW = re.compile(rb'"\d+"(?:,|$)')
 MESSAGES_KEPT, LOST_KEPT = 1000, 20
-MOST_BLOCKS = 1024  # launches taken together
+MOST_BLOCKS, MOST_SKIPS = 1024, 4096  # launches taken together, lengths of beginnings kept
+LINE_END = b'"\n"'
 SLACK = 4  # bytes by which the values of a launch may be shorter than those of the last one, a row
 
 
@@ -29,7 +30,7 @@ class Table(Protocol):
         """Take one row; False where it is no row of the table."""
 
     def add_block(self, prefix: bytes, names: list[bytes], units: list[bytes], values: list[bytes]) -> bool:
-        """Take rows that share ``prefix``; every name has a line end before it. False: take them singly."""
+        """Take rows that share ``prefix``, of which these are the other cells. False: take them singly."""
 
 
 class TableMaker(Protocol):
@@ -49,6 +50,7 @@ class RowScanner:
         self._table: Table | None = None
         self._trailers: tuple[bytes, ...] = ()
         self._rest = b""
+        self._skips: dict[int, re.Pattern[bytes]] = {}
         self._most = 1  # how many launches are tried together: one after a failure, then twice as many each time
         self._rows = self._tail_bytes = 0
         self._ends_at_value = False
@@ -105,16 +107,16 @@ class RowScanner:
                 return -1
         if not blocks:
             return at
-        lines = (b"\n" + b"\n".join(tails) + b"\n").replace(trailer + b"\n", b'"\n')
-        cells = lines.split(b'"')  # line end and name, comma, unit, comma, value; a last line end
-        names, units, values = cells[0:-1:5], cells[2::5], cells[4::5]
-        # There is one line end more than there are rows. Where one begins each name and one is left at the end, every
-        # row has its own five quotes and lends none to the next.
-        commas = cells[1::5].count(b",") + cells[3::5].count(b",")
-        ends = b'"'.join(names).count(b'"\n') + 1
-        count = len(tails)
-        if len(cells) != 5 * count + 1 or commas != 2 * count or ends != count or cells[-1] != b"\n":
+        # Name, comma, unit, comma, value, what follows it, line end. Line ends stand between rows alone: where each is
+        # the last of seven pieces, every row has its own five quotes and lends none to the next.
+        lines, behind = LINE_END.join((*tails, b"")), trailer[1:]
+        if b'"' in behind:
+            lines, behind = lines.replace(trailer + LINE_END, b'"' + LINE_END), b""
+        cells, count = lines.split(b'"'), len(tails)
+        bars = ((1, b","), (3, b","), (5, behind), (6, b"\n"))
+        if len(cells) != 7 * count + 1 or any(cells[place::7].count(bar) != count for place, bar in bars):
             return self._fewer(text, at, end, final, len(blocks))
+        names, units, values = cells[0:-1:7], cells[2::7], cells[4::7]
         place = 0
         for start, prefix, rows in blocks:
             upto = place + rows
@@ -148,26 +150,30 @@ class RowScanner:
                 break
             prefix = text[at : name + len(SEPARATOR)]
             size = len(prefix)
+            rows = [text[at + size : stop]]
             # Where the rows of a launch end that has as many as the last one had, of almost their length.
             guess = text.find(b"\n", at + self._rows * size + self._tail_bytes, end)
             if guess > stop and text.startswith(prefix, text.rfind(b"\n", at, guess) + 1):
-                lines = text[at:guess].split(b"\n")
-                # All start with the prefix when the smallest and the largest do.
-                if min(lines).startswith(prefix) and max(lines).startswith(prefix):
-                    stop = guess
-                else:
-                    lines = [text[at:stop]]
-            else:
-                lines = [text[at:stop]]
+                body = text[at + size : guess]
+                found = self._skip(size).split(body)
+                if (b"\n" + prefix).join(found) == body:
+                    rows, stop = found, guess
             while text.startswith(prefix, stop + 1, end):
-                begin, stop = stop + 1, text.find(b"\n", stop + 1, end)
-                lines.append(text[begin:stop])
-            tails += [line[size:] for line in lines]
-            count = len(lines)
+                begin, stop = stop + 1 + size, text.find(b"\n", stop + 1, end)
+                rows.append(text[begin:stop])
+            tails += rows
+            count = len(rows)
             self._rows, self._tail_bytes = count, stop - at - count * (size + SLACK)
             blocks.append((at, prefix, count))
             at = stop + 1
         return blocks, tails, at
+
+    def _skip(self, size: int) -> re.Pattern[bytes]:
+        """A line end and so many bytes."""
+        if size not in self._skips:
+            self._skips = {} if len(self._skips) > MOST_SKIPS else self._skips
+            self._skips[size] = re.compile(rb"\n.{%d}" % size, re.DOTALL)
+        return self._skips[size]
 
     def _exact(self, raw: bytes) -> None:
         """Take one physical line."""

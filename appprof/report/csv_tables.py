@@ -97,7 +97,7 @@ class LongTable:
         if last is None or last.names != names or last.units != units:
             if not all(map(bytes.strip, names)):  # a rule's row
                 return False
-            group = self._group(place, tuple([name[1:] for name in names]), tuple(units))
+            group = self._group(place, tuple(names), tuple(units))
             last = place.last = Spelled(names, units, group)
         self._launch(int(number), place).parts.append((last.group, last.group.add(values)))
         return True

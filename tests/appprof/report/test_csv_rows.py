@@ -182,3 +182,19 @@ def test_a_row_cannot_lend_a_cell_to_the_next() -> None:
     for torn in ('"m0","a","b","c"\n' + start + '"m1","d"\n', '"m0","a"\n' + start + '"m1","b","c","d"\n'):
         data = (head + start + torn + start + '"m2","byte","1"\n').encode()
         assert scanned(RowScanner, data, 1 << 18) == scanned(Exact, data, 1 << 18)
+
+
+@pytest.mark.parametrize(
+    "torn",
+    ['m1"x"byte","1"', 'm1","byte"x"1"', 'm1","by"te","1"', 'm1","1"', 'm1","byte","1","2"', ',","byte","1"',
+     ',"m1","byte","1"', 'm1","byte","1"x', 'm1""byte","1"', '"m1","byte","1"'],
+)  # fmt: skip
+@pytest.mark.parametrize("ending", ["", ",", ',"",""'])
+def test_a_torn_row_between_good_ones(torn: str, ending: str) -> None:
+    """Rows whose quotes are as many as a good row's, or whose separators overlap."""
+    head = ",".join(f'"{name}"' for name in NAMES + (RULES if ending else []))
+    good = [f'"{number}","7","k","s","m{at}","byte","{at}"{ending}' for number in range(6) for at in range(3)]
+    for place in (1, 2, 9, 17):
+        rows = [*good[:place], f'"{place // 3}","7","k","s","{torn}{ending}', *good[place:]]
+        data = "\n".join([head, *rows, ""]).encode()
+        assert scanned(Together, data, 1 << 18) == scanned(RowScanner, data, 1 << 18) == scanned(Exact, data, 1 << 18)
