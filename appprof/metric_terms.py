@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # The same arithmetic serves one launch and, as arrays, many.
 Number = TypeVar("Number", float, "Array")
 
+TIME = "gpu__time_duration.sum"
 SUM, RATE, PER_CYCLE, RATIO = ".sum", ".sum.per_second", ".sum.per_cycle_elapsed", ".ratio"
 FORM_WORDS = {SUM: "sum", RATE: "rate x time", PER_CYCLE: "per cycle x cycles", RATIO: "ratio x instructions"}
 
@@ -40,12 +41,24 @@ class Term(msgspec.Struct, frozen=True, gc=False):
         return _whole(value * self._factor(values, seconds))
 
     def error(self, rounding: Mapping[str, float], values: Mapping[str, Number], seconds: Number) -> Number | float:
-        """How far the count may be off by the file's decimals, weighted."""
+        """How far the count may be off by the file's decimals, those of the time and the clock included, weighted."""
         own = rounding.get(self.metric, 0.0)
-        if not own:
-            return 0.0
-        factor = 1.0 if self.form == SUM else self._factor(values, seconds)
-        return own / self.divide * factor * self.weight
+        if self.form == SUM:
+            return own / self.divide * self.weight
+        error = own * self._factor(values, seconds)
+        error = error + abs(values[self.metric]) * self._factor_error(rounding, values, seconds)
+        return error / self.divide * self.weight
+
+    def _factor_error(
+        self, rounding: Mapping[str, float], values: Mapping[str, Number], seconds: Number
+    ) -> Number | float:
+        time = rounding.get(TIME, 0.0)
+        if self.form == RATE:
+            return time
+        own = rounding.get(self.cycles, 0.0)
+        if not self.cycles.endswith(".per_second"):
+            return own
+        return own * seconds + values[self.cycles] * time
 
     def _factor(self, values: Mapping[str, Number], seconds: Number) -> Number:
         if self.form == RATE:
