@@ -116,3 +116,29 @@ def test_no_peak_without_a_known_chip():
     nameless = type(model.chip)(sm_count=132, maximum_sm_clock_hz=1.98e9)
     assert make_roofs(model).issue({"sm": 1e9}).value == 528e9
     assert make_roofs(application(*model.cells, chip=nameless)).issue({"sm": 1e9}) is None
+
+
+def test_from_a_csv_as_ncu_prints_it(long_csv):
+    """An integer kernel of 1,000 warps: 24 of 32 threads active, 8 sectors a request."""
+    global_loads, global_stores = (f"pipe_lsu_mem_global_op_{way}.sum" for way in ("ld", "st"))
+    path = long_csv(
+        *(("0", "histogram(int *)", metric, unit, value) for metric, unit, value in (
+            ("gpu__time_duration.sum", "us", "10.000000"),
+            ("sm__cycles_elapsed.avg.per_second", "Ghz", "1.500000"),
+            ("smsp__inst_executed.sum", "inst", "1,000,000"),
+            ("smsp__thread_inst_executed_per_inst_executed.ratio", "", "24.00"),
+            (f"l1tex__t_requests_{global_loads}", "", "30,000"), (f"l1tex__t_requests_{global_stores}", "", "10,000"),
+            (f"l1tex__t_sectors_{global_loads}", "sector", "300,000"),
+            (f"l1tex__t_sectors_{global_stores}", "sector", "20,000"),
+            ("dram__bytes.sum", "Mbyte", "3.200000"),
+        ))
+    )  # fmt: skip
+    analysis = analyse(model_of(path), MACHINE)
+    work = analysis.kernels[0].summary.instructions
+    assert (work.warp, work.active_lanes, work.rate) == (1e6, 0.75, pytest.approx(1e11))
+    assert work.point("DRAM").intensity == 10.0
+    assert work.point("global").transactions / work.point("global").instructions == 8.0
+    issue = analysis.kernels[0].summary.resource("issue")
+    assert issue.share == pytest.approx(1e11 / (4 * 132 * 1.5e9))
+    origins = {row.what: row for row in analysis.model.evidence}
+    assert origins["thread instructions"].form == "ratio x instructions"
