@@ -158,6 +158,8 @@ def faults_of_application(model: ApplicationModel) -> Iterator[str]:
     for index, peak in enumerate(model.peaks):
         if not all(LEAST < value < MOST for value in (peak.per_cycle, peak.clock_hz, peak.per_second)):
             yield f"peaks[{index}] ({peak.key}): a peak must be positive"
+        if not peak.origin.metrics:
+            yield f"peaks[{index}] ({peak.key}): origin.metrics names no metric"
 
 
 def _faults_of_cell(cell: Cell) -> Iterator[str]:
