@@ -88,6 +88,8 @@ def _best_place(
     over_limit = max(obstacles.limits.get(roof.key, across) - across, 0.0) + lift
     for aside, extra in ((lift, 0.0), (over_limit, 5.0), (-lift, 30.0)):
         for index in range(max(places, 0)):
+            if best is not None and index * _STEP + extra >= best[0]:
+                break  # whatever it would lie on costs more still
             box = _Box(first + index * _STEP + 2, across + aside, length, height)
             if not _inside(box, plane) or any(box.touches(other) for other in taken):
                 continue
