@@ -141,7 +141,8 @@ _OPENINGS: dict[str, Callable[[Summary, str, Resource, Told], str]] = {
 def _nothing_known(summary: Summary, short: str) -> str:
     if summary.seconds is None:
         return f"{short} has no time, so it has no rate."
-    reason = summary.flop_reason or "; ".join(summary.unpaired) or "no bytes that have a roof were counted"
+    reasons = [summary.flop_reason, "; ".join(summary.unpaired), _uncounted(summary) if lacking(summary) else ""]
+    reason = next(filter(None, reasons), "nothing that was counted has a roof")
     return f"What bounds {short} is not known: {reason}."
 
 

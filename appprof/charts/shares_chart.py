@@ -38,7 +38,7 @@ def shares_chart(rows: Sequence[Diagnosis], size: Size = WIDE, name: str = "shar
     marks = [mark for label, row in zip(labels, rows, strict=True) for mark in _marks(label, row)]
     bars = [{"row": label, "end": min(row.share or 0.0, FARTHEST), "text": _time(row)}
             for label, row in zip(labels, rows, strict=True)]  # fmt: skip
-    top = max(1.0, *(mark["x"] for mark in marks)) + 0.03
+    top = max([1.0, *(mark["x"] for mark in marks)]) + 0.03
     width = size.width - (140 if size.narrow else 60)
     scale = alt.Scale(domain=[0, top], nice=False)
     ticks = [0, 0.5, 1.0] if size.narrow else [tick / 10 for tick in range(int(top * 10) + 1)]
@@ -67,7 +67,7 @@ def with_shares(rows: Sequence[Diagnosis]) -> list[Diagnosis]:
     """Those that the picture can show: with a time, a roof, and no share beyond the end of the axis."""
     return [
         row for row in rows
-        if row.summary.seconds and row.summary.resources
+        if row.summary.seconds and any(map(_worth_a_mark, row.summary.resources))
         and all(resource.share <= FARTHEST for resource in row.summary.resources if resource.kind != LAUNCH)
     ]  # fmt: skip
 
@@ -91,9 +91,12 @@ def _marks(label: str, row: Diagnosis) -> list[dict[str, Any]]:
             "at its own clock": percent(resource.share_at_maximum) if resource.share_at_maximum else "the same",
             "needs": si(resource.seconds_at_roof, "s"), "takes": si(resource.seconds, "s"), **_look(resource),
         }
-        for resource in row.summary.resources
-        if resource.share <= FARTHEST and (resource.share >= 0.002 or resource.kind == "bandwidth")
+        for resource in row.summary.resources if _worth_a_mark(resource)
     ]  # fmt: skip
+
+
+def _worth_a_mark(resource: Resource) -> bool:
+    return resource.share <= FARTHEST and (resource.share >= 0.002 or resource.kind == "bandwidth")
 
 
 def _words(resource: Resource) -> str:

@@ -95,3 +95,20 @@ def test_a_column_of_which_nothing_is_known_is_left_out():
     assert "Active lanes" in whole
     assert "Active lanes" not in bare
     assert "Per L1 transaction" in bare
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"events": {WARP: 1e6}},
+        {"events": {WARP: 1e6}, "seconds": None, "shortest_seconds": None, "longest_seconds": None},
+        {"events": {WARP: 0.0}, "traffic": traffic(DRAM=1e6)},
+        {"events": {WARP: 1e6, GLOBAL: 0.0, GLOBAL_SECTORS: 0.0}, "traffic": traffic(DRAM=0.0, L1_tag=0.0)},
+    ],
+    ids=["no bytes", "no time", "no instructions", "nothing moved"],
+)
+def test_odd_counts_make_a_page_all_the_same(fields):
+    for machine in (MACHINE, None):
+        analysis = analyse(application(cell(**fields)), machine)
+        assert "What is known" in profile_page(analysis)
+        assert "What bounds" in analysis.kernels[0].sentences[0] or "no time" in analysis.kernels[0].sentences[0]
