@@ -22,8 +22,9 @@ def counted_section(model: MachineModel, verdict: Verdict | None) -> str:
         return f'{title}<p class="muted">{esc(words)}</p>'
     count, failed = len(verdict.checks), len(verdict.failed)
     result = f"All {count} checks passed" if not failed else f"{failed} of {count} checks FAIL"
-    words = f"{result} by {verdict.tool}, {_when(verdict)}: one launch of each kernel, counted beside what it declares."
-    head = ("Ceiling", "Declared", "Counted", "Differs by", "May", "", "Counted by")
+    how = f"counted by {verdict.tool} on {_when(verdict)}"
+    words = f"{result}, {how}: one launch of each kernel, beside what it declares."
+    head = ("Ceiling", "Declared", "Counted", "Differs by", "Allowed", "", "Counted by")
     rows = sorted(verdict.checks, key=lambda row: row.passed)
     figures = table("Counted work", head, map(_cells, rows), frozenset({1, 2, 3, 4}))
     return f"{title}<p>{esc(words)}</p>{figures}{_skipped(verdict)}"
