@@ -67,7 +67,8 @@ def raw_column(metric: str, unit: str, cells: Sequence[bytes]) -> RawColumn:
 class Column(msgspec.Struct, frozen=True):
     """``numbers`` has one entry a cell, None where the cell is no number; the other maps go by the cell's index.
 
-    ``rounding`` is the largest error that the decimals allow, in the unit; ``empty`` are cells that say nothing at all.
+    ``rounding`` is the largest error that the decimals allow, in the unit. ``all_numbers``: every cell is known to be
+    one; False says nothing.
     """
 
     metric: str
@@ -77,21 +78,21 @@ class Column(msgspec.Struct, frozen=True):
     missing: dict[int, str] = {}
     texts: dict[int, str] = {}
     instances: dict[int, Instances] = {}
+    all_numbers: bool = False
 
     @property
     def is_plain(self) -> bool:
         """Whether every cell is a number and nothing else."""
-        return not (self.missing or self.texts or self.instances or None in self.numbers)
+        return self.all_numbers or not (self.missing or self.texts or self.instances or None in self.numbers)
 
 
 def convert(raw: RawColumn, decimal_mark: str, warnings: list[str]) -> Column:
     """The numbers of a column. A unit that no row knows is an error where the metric counts, else a warning."""
     unit = parse_unit(raw.unit)
-    cells = raw.blob.split(b"\n")
     if unit is None:
-        return _of_unknown_unit(raw, cells, warnings)
+        return _of_unknown_unit(raw, raw.blob.split(b"\n"), warnings)
     quick = _all_numbers(raw, unit, decimal_mark)
-    return quick if quick is not None else _cell_by_cell(raw, unit, cells, decimal_mark)
+    return quick if quick is not None else _cell_by_cell(raw, unit, raw.blob.split(b"\n"), decimal_mark)
 
 
 def _of_unknown_unit(raw: RawColumn, cells: list[bytes], warnings: list[str]) -> Column:
@@ -127,7 +128,7 @@ def _all_numbers(raw: RawColumn, unit: Unit, decimal_mark: str) -> Column | None
         for index, cell in enumerate(digits.split(b"\n")):
             if numbers[index] == 0.0 and b"." in cell:
                 values[index], missing[index] = None, _below(rounding, unit)
-    return Column(raw.metric, unit.name, values or numbers, rounding, missing)
+    return Column(raw.metric, unit.name, values or numbers, rounding, missing, all_numbers=not missing)
 
 
 def _cell_by_cell(raw: RawColumn, unit: Unit, cells: list[bytes], decimal_mark: str) -> Column:

@@ -21,23 +21,25 @@ VARIANTS = ("plain", "ragged", "scaled")
 CLOCK_HZ = 1.755e9
 _TYPES = ("float", "double", "__half", "c10::BFloat16", "int", "long long", "unsigned int")
 _STEMS = (
-    "void at::native::vectorized_elementwise_kernel<4, at::native::{f}Functor<{t}>, at::detail::Array<char*, {n}>>(int, "
-    "at::native::{f}Functor<{t}>, at::detail::Array<char*, {n}>)",
+    "void at::native::vectorized_elementwise_kernel<4, at::native::{f}Functor<{t}>, at::detail::Array<char*, {n}>>"
+    "(int, at::native::{f}Functor<{t}>, at::detail::Array<char*, {n}>)",
     "void cutlass::Kernel2<cutlass_80_tensorop_{f}gemm_{n}x128_32x3_nn_align8>(cutlass_80_tensorop_{f}gemm::Params)",
     "sm90_xmma_gemm_{f}_tilesize{n}x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
-    "void cudnn::bn_fw_tr_1C11_kernel_NHWC<{t}, {f}, {n}, 512, true, 1>(cudnnTensorStruct, {t} const*, cudnnTensorStruct)",
+    "void cudnn::bn_fw_tr_1C11_kernel_NHWC<{t}, {f}, {n}, 512, true, 1>(cudnnTensorStruct, {t} const*, "
+    "cudnnTensorStruct)",
     "triton_poi_fused_{f}_add_mul_{n}",
-    "void (anonymous namespace)::softmax_warp_forward<{t}, {t}, {t}, {n}, false, false>({t}*, {t} const*, int, int, int, "
-    "bool const*, int, bool) [{f}]",
+    "void (anonymous namespace)::softmax_warp_forward<{t}, {t}, {t}, {n}, false, false>({t}*, {t} const*, int, int, "
+    "int, bool const*, int, bool) [{f}]",
     "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<{t}, at::native::func_wrapper_t<{t}, "
     "at::native::{f}_kernel_impl<{t}, {t}, {t}>(at::TensorIterator&)::{{lambda({t}, {t})#1}}>, unsigned int, {t}, {n}>>"
     "(at::native::ReduceOp<{t}>)",
 )  # fmt: skip
+_RULE = '"SpeedOfLight","","","","SOLBottleneck","OPT","The grid is too ""small"", 0.1 waves","global","90.1"'
 _WORDS = ("Add", "Mul", "Exp", "Sum", "Copy", "Gelu", "Norm", "Tanh", "Where", "Cast")
 
 
 def write_long_csv(path: Path, launches: int, variant: str = "plain", kernels: int = 200, seed: int = 1) -> Path:
-    """A file of ``launches`` times 15 metrics and more rows where ``ragged``; ``scaled`` has units to fit each value."""
+    """A file of ``launches`` times 15 metrics, more rows where ``ragged``; ``scaled`` has units to fit each value."""
     with path.open("w", encoding="utf-8", newline="") as file:
         file.writelines(lines(launches, variant, kernels, seed))
     return path
@@ -59,10 +61,10 @@ def lines(launches: int, variant: str = "plain", kernels: int = 200, seed: int =
         measured = kernel.measured(chance, scaled)
         yield "".join([f'{before}"{name}","{unit}","{value}{end}' for name, unit, value in measured])
         if ragged and number % 3 == 0:
-            rule = '"SpeedOfLight","","","","SOLBottleneck","OPT","This kernel grid is too ""small"", 0.1 waves","global","90.1"'
-            yield f"{before.rsplit(',', 2)[0]},{rule}\n"
+            yield f"{before.rsplit(',', 2)[0]},{_RULE}\n"
         if ragged and number % 50 == 49:
-            yield f'==PROF== Profiling "k{number}" - {number}: 0%....50%....100% - 9 passes\nstep {number}, loss: 0.25\n'
+            yield f'==PROF== Profiling "k{number}" - {number}: 0%....50%....100% - 9 passes\n'
+            yield f"step {number}, loss: 0.25\n"
 
 
 class _Kernel:
@@ -70,12 +72,14 @@ class _Kernel:
 
     def __init__(self, number: int, chance: random.Random) -> None:
         stem = _STEMS[number % len(_STEMS)]
-        self.name = stem.format(f=f"{chance.choice(_WORDS)}{number}", t=chance.choice(_TYPES), n=2 ** chance.randint(1, 8))
+        self.name = stem.format(
+            f=f"{chance.choice(_WORDS)}{number}", t=chance.choice(_TYPES), n=2 ** chance.randint(1, 8)
+        )
         self.stream, self.context = chance.choice((7, 7, 7, 13, 14)), 1
         self.block = f"({chance.choice((128, 256, 512))}, 1, 1)"
         self.grids = [f"({chance.randint(1, 4000)}, {chance.randint(1, 8)}, 1)" for _ in range(4)]
         self.nanoseconds = 10 ** chance.uniform(3.3, 6)
-        self.dram, self.l2, self.l1 = sorted((10 ** chance.uniform(-2, 0.3) * 2000 for _ in range(3)))
+        self.dram, self.l2, self.l1 = sorted(10 ** chance.uniform(-2, 0.3) * 2000 for _ in range(3))
         self.rates = {name: chance.choice((0, 0, 10 ** chance.uniform(0, 4))) for name in OPERATIONS}
         self.tensor = chance.choice((0, 40)) if "gemm" in self.name else 0
 
