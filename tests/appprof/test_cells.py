@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from example_models import PROVENANCE
+from example_profiles import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_up_csv import write_long_csv
 
 from appprof.application import ApplicationModel, Cell, Evidence, LevelBytes, PathFlop
 from appprof.cells import FACTS
@@ -15,6 +19,7 @@ from appprof.counts.resolve import count
 from appprof.gather import gather
 from appprof.metric_terms import PER_CYCLE, RATE, SUM
 from appprof.report.profile import Device, KernelProfile, NvtxRange, Report, Source
+from appprof.report.read import read_file
 
 SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on"
 TENSOR = "sm__ops_path_tensor_"
@@ -181,6 +186,26 @@ def test_columns_agree_with_single_launches(kernels: list[KernelProfile]) -> Non
     for mine, theirs in zip(model.cells, cells, strict=True):  # == knows no order of keys
         assert list(mine.clocks_hz) == list(theirs.clocks_hz)
         assert list(mine.events) == list(theirs.events)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((*DATA.glob("h200/*.csv"), *DATA.glob("h200/*.ncu-rep"))), ids=lambda path: path.name
+)
+def test_real_reports_give_what_a_loop_gives(path: Path) -> None:
+    kernels = list(read_file(path).kernels) * 3
+    model = gathered(kernels)
+    cells, warnings, evidence = by_the_book(kernels)
+    assert list(model.cells) == cells
+    assert (list(model.warnings), list(model.evidence)) == (warnings, evidence)
+
+
+def test_a_long_file_gives_what_a_loop_gives(tmp_path: Path) -> None:
+    kernels = list(read_file(write_long_csv(tmp_path / "long.csv", 600, "scaled", kernels=9)).kernels)
+    cells, _, evidence = by_the_book(kernels)
+    model = gathered(kernels)
+    assert list(model.cells) == cells
+    assert list(model.evidence) == evidence
+    assert sum(cell.launches for cell in cells) == 600
 
 
 def test_sums_are_those_of_a_loop_to_the_last_bit(make_kernel: Any) -> None:

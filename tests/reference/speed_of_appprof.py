@@ -86,15 +86,20 @@ def main() -> None:
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     print(f"{'file':16}{'MB':>7}" + "".join(f"{name:>9}" for name in (*STAGES, "wall", "CPU", "MB", "page kB")))
+    paths = {(variant, launches): asked.folder / f"{variant}-{launches}.csv"
+             for variant in asked.variants for launches in asked.launches}  # fmt: skip
+    for (variant, launches), path in paths.items():
+        if not path.exists():
+            write_long_csv(path, launches, variant)
+    # Before the stages: a new process inherits the peak memory of the one that starts it.
+    wholes = {path: whole(path, asked.machine) for path in paths.values()}
     for variant in asked.variants:
         sums: list[float] = []
         for launches in asked.launches:
-            path = asked.folder / f"{variant}-{launches}.csv"
-            if not path.exists():
-                write_long_csv(path, launches, variant)
+            path = paths[variant, launches]
             found = dict(stages(path, asked.machine))
             sums.append(sum(found.values()) - found["page"])
-            wall, cpu, memory, page = whole(path, asked.machine)
+            wall, cpu, memory, page = wholes[path]
             row = "".join(f"{found[name]:9.3f}" for name in STAGES)
             size = f"{path.stem:16}{path.stat().st_size / 1e6:7.1f}"
             print(f"{size}{row}{wall:9.2f}{cpu:9.2f}{memory:9.0f}{page:9.0f}", flush=True)
