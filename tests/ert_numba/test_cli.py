@@ -17,10 +17,10 @@ from fake_timer import FakeTimer
 from made_up_sysfs import allow, server
 from typer.testing import CliRunner
 
-from ert_numba import api, cli, files
+from ert_numba import api, files
 from ert_numba.cli import app
 from ert_numba.device import cpu as cpu_module
-from ert_numba.device import topology
+from ert_numba.device import gpu, topology
 from ert_numba.errors import DeviceLost
 from ert_numba.machine import MachineModel
 from ert_numba.records import Skipped
@@ -447,7 +447,7 @@ def test_half_a_core(hidden, monkeypatch):
 @pytest.mark.parametrize(("gpus", "said"), [(1, False), (4, True)])
 def test_devices_says_how_to_reach_the_other_gpus(gpus, said, monkeypatch):
     FakeMachine(monkeypatch, kind="gpu")
-    monkeypatch.setattr(cli, "_gpus", lambda: gpus)
+    monkeypatch.setattr(gpu, "count_gpus", lambda: gpus)
     code, _, notes = call("devices", "--backend", "cpu")
     assert code == 0
     assert (f"GPU 0 of {gpus}: --device chooses another, sweep --device all measures each" in notes) is said
