@@ -68,3 +68,23 @@ def test_a_benchmark_that_some_starts_lack_has_fewer_readings():
     found = evidence_of(msgspec.structs.replace(run, starts=(run.starts[0], less, run.starts[2])))
     assert len(found[run.starts[0].observed[0].name].readings) == 2
     assert len(found[name_of("DRAM.read")].readings) == 3
+
+
+@pytest.mark.parametrize(("glitched", "sound"), [(3, True), (5, False)])
+def test_rounds_at_another_clock_do_not_speak_while_half_are_at_the_usual_one(glitched, sound):
+    """The timer was set right during the first rounds of one start: time and clock of these are off alike."""
+    run, name = made_up_run("a"), name_of("DRAM.read")
+    start = run.starts[1]
+    row = next(one for one in start.observed if one.name == name)
+    seconds = tuple(value * (0.987 if at < glitched else 1.0) for at, value in enumerate(row.seconds))
+    clocks = tuple(value * (1.045 if at < glitched else 1.0) for at, value in enumerate(row.said.clock_hz))
+    odd = msgspec.structs.replace(row, seconds=seconds, said=msgspec.structs.replace(row.said, clock_hz=clocks))
+    others = tuple(one for one in start.observed if one.name != name)
+    changed = msgspec.structs.replace(start, observed=(odd, *others))
+    reading = evidence_of(msgspec.structs.replace(run, starts=(run.starts[0], changed, *run.starts[2:])))[
+        name
+    ].readings[1]
+    assert (not reading.doubts) == sound
+    if sound:
+        per_byte = sorted(value / row.said.work.bytes_counted for value in row.seconds[glitched:])
+        assert reading.seconds == pytest.approx(per_byte[1], rel=1e-9)  # of five rounds the second fastest

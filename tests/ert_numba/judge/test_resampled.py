@@ -18,12 +18,8 @@ from ert_numba.judge.suite import judge
 
 DRAWS = int(os.environ.get("ERT_NUMBA_DRAWS", "40"))
 SLOWER_KERNELS = {"fp32.vector.fma", "fp32.vector.add", "fp16.vector.fma"}
-# What no five starts can tell by 3 %: host copies and launches that differ by 20 to 30 % between starts, matrix
-# products for which cuBLAS chooses among algorithms, launches of a graph (0.8 %).
-HOPELESS = {
-    "h200": {"HOST.d2h_pageable", "HOST.h2d_pageable", "launch.stream", "launch.round_trip", "launch.graph",
-             "bf16.tensor.cublas.sustained", "int8.tensor.cublas"},
-}  # fmt: skip
+# What no five starts can tell by 3 %: host copies and launches that differ by 9 to 15 % between starts.
+HOPELESS = {"HOST.d2h_pageable", "HOST.h2d_pageable", "launch.stream", "launch.round_trip"}
 
 
 def test_the_draws_share_no_start():
@@ -44,18 +40,18 @@ def test_at_most_1_of_100_comparisons_of_the_same_with_the_same_cries_wolf(kind)
 
 def test_3_percent_slower_is_found_in_95_of_100_on_the_gpu():
     found: Counter[str] = Counter()
-    keys = set()
+    tries: Counter[str] = Counter()
     for a, b in pairs(stored("h200"), DRAWS):
         # A factor changes no spread, so what is found does not depend on what else is slowed (see below): all at once.
         for row in judge(a, slowed(b, 1.03)).benchmarks:
-            keys.add(row.key)
-            found[row.key] += row.verdict == SLOWER
-    able = keys - HOPELESS["h200"]
-    assert len(able) == 63
-    weak = {key: found[key] for key in able if found[key] < 0.95 * DRAWS}
-    # Half of its starts run another algorithm: 94 %.
-    assert set(weak) <= {"fp64.tensor.cublas"}
-    assert sum(found[key] for key in able) > 0.99 * len(able) * DRAWS
+            # One of the twelve starts ran three benchmarks at 1755 instead of 1800 MHz: four others are not enough.
+            if "sound starts of" not in row.reason:
+                tries[row.key] += 1
+                found[row.key] += row.verdict == SLOWER
+    able = set(tries) - HOPELESS
+    assert len(able) == 66
+    assert sum(tries[key] >= 0.9 * DRAWS for key in able) >= 63
+    assert {key: found[key] for key in able if found[key] < 0.95 * tries[key]} == {}
 
 
 def test_slowing_one_benchmark_is_found_as_when_all_are_slowed():
