@@ -16,9 +16,6 @@ PREFERRED: tuple[tuple[str, str, dict[str, AxisValue]], ...] = (
     ("cpu_bandwidth", "DRAM.", {"streams": 4, "page": "huge"}),
     ("cuda_load", "DRAM.read", {"pattern": "private"}),
     ("cuda_store", "DRAM.write", {"block_threads": 512}),
-    ("cublas_gemm", "tf32.", {"k": 16384}),
-    ("cublas_gemm", "int8.", {"k": 16384}),
-    ("cublas_gemm", "fp8_", {"k": 16384}),
 )
 # Added to a kernel's points: what a process would choose for itself is fixed. Of cuBLASLt's proposals the fastest one
 # changes from start to start (in 12 starts on an H200 twice for FP64, five times for FP16); its first is what a library

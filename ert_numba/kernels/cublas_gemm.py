@@ -39,6 +39,7 @@ class GemmType(msgspec.Struct, frozen=True, kw_only=True):
     at_least: tuple[int, int]
     fast_accumulation: bool = False
     sustained: bool = False  # measured for a second on random data by default
+    deep_first: bool = False  # the deeper product led in every run on an H200, by 1.6 to 12 %
 
 
 GEMM_TYPES: tuple[GemmType, ...] = (
@@ -47,15 +48,15 @@ GEMM_TYPES: tuple[GemmType, ...] = (
     GemmType(key="fp32.vector.cublas", precision="fp32", inputs="f32", output="f32", compute="f32", scale="f32",
              at_least=(7, 0)),
     GemmType(key="tf32.tensor.cublas", precision="tf32", inputs="f32", output="f32", compute="tf32", scale="f32",
-             at_least=(8, 0), sustained=True),
+             at_least=(8, 0), sustained=True, deep_first=True),
     GemmType(key="fp16.tensor.cublas", precision="fp16", inputs="f16", output="f16", compute="f32", scale="f32",
              at_least=(7, 0)),
     GemmType(key="bf16.tensor.cublas", precision="bf16", inputs="bf16", output="bf16", compute="f32", scale="f32",
              at_least=(8, 0), sustained=True),
     GemmType(key="int8.tensor.cublas", precision="int8", inputs="s8", output="s32", compute="s32", scale="s32",
-             at_least=(7, 5)),
+             at_least=(7, 5), deep_first=True),
     GemmType(key="fp8_e4m3.tensor.cublas", precision="fp8_e4m3", inputs="e4m3", output="bf16", compute="f32",
-             scale="f32", at_least=(8, 9), fast_accumulation=True, sustained=True),
+             scale="f32", at_least=(8, 9), fast_accumulation=True, sustained=True, deep_first=True),
 )  # fmt: skip
 BY_CEILING = {row.key: row for row in GEMM_TYPES}
 _BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "s8": 1, "e4m3": 1, "s32": 4}
@@ -223,7 +224,8 @@ SLOW_SHAPES = ((4096, 4096, 8192),)  # FP64 and FP32: long enough, and a tenth o
 def shapes(row: GemmType, request: Request) -> tuple[tuple[int, int, int], ...]:
     if row.precision in ("fp64", "fp32") and not request.full:
         return SLOW_SHAPES
-    return SHAPES[:1] if request.quick else SHAPES
+    ordered = SHAPES[::-1] if row.deep_first else SHAPES
+    return ordered[:1] if request.quick else ordered  # the first one is there however early the budget ends
 
 
 def _points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ert_numba.kernels import cublas_gemm
+from ert_numba.kernels.cublas_gemm import GEMM_TYPES, SHAPES, shapes
 from ert_numba.kernels.spec import Request
 from ert_numba.records import DeviceInfo, Point, Skipped
 
@@ -55,3 +56,14 @@ def test_sustained_figures_are_on_random_data_alone() -> None:
 def test_work_is_two_flop_a_multiply_add() -> None:
     point = Point(kernel="cublas_gemm", ceiling="fp16.tensor.cublas", axes={"m": 2, "n": 3, "k": 5})
     assert cublas_gemm.work(point).flop == 60
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in GEMM_TYPES if row.precision not in ("fp64", "fp32")], ids=lambda r: r.key
+)
+def test_the_product_that_leads_is_measured_first(row):
+    """A quick sweep measures no other one, and a budget that ends early reaches no other one."""
+    (quick,), both = shapes(row, Request(quick=True)), shapes(row, Request())
+    assert quick == both[0]
+    assert sorted(both) == sorted(SHAPES)
+    assert (quick[2] == 16384) == (row.precision in ("tf32", "int8", "fp8_e4m3"))
