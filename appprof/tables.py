@@ -13,6 +13,7 @@ from appprof.phrases import figures_of, percent, ratio, signed, unknown, verdict
 from appprof.result import GroupRow, KernelRow, Result
 from appprof.words import brief_path, group_name, path_words
 from ert_numba.counted import HIT_SHARE, Verdict
+from ert_numba.records import by_reason
 from ert_numba.units import si
 
 MARKS = {"machine": "", "report": "°", "catalogue": "*"}
@@ -208,10 +209,8 @@ def verdict_tables(verdict: Verdict, width: int) -> Iterable[Table]:
     yield _words(
         "Counted by", [(row.ceiling, row.counter + f" ({row.note})" * bool(row.note)) for row in verdict.checks]
     )
-    reasons = dict.fromkeys(row.reason for row in verdict.skipped)
-    named = [(", ".join(row.what for row in verdict.skipped if row.reason == why), why) for why in reasons]
-    if named:
-        yield _words("Not compared", named)
+    if verdict.skipped:
+        yield _words("Not compared", by_reason(verdict.skipped))
 
 
 def _exact(unit: str) -> Callable[[float], str]:

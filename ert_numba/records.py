@@ -7,6 +7,7 @@ computed again, anywhere, without the device.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 import msgspec
 
@@ -137,6 +138,14 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     what: str  # a ceiling key, a level, or a precision
     reason: str
+
+
+def by_reason(rows: Iterable[Skipped]) -> list[tuple[str, str]]:
+    """(what, joined by commas; the reason) for each reason, in the order in which it first comes."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        names.setdefault(row.reason, []).append(row.what)
+    return [(", ".join(what), reason) for reason, what in names.items()]
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -13,7 +13,7 @@ from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.errors import showable
 from ert_numba.judge.models import Change, Comparison, Figure
 from ert_numba.machine import Ceiling, Knee, MachineModel
-from ert_numba.records import DeviceInfo, Point, Skipped
+from ert_numba.records import DeviceInfo, Point, Skipped, by_reason
 from ert_numba.units import capacity, si
 
 KINDS = (
@@ -126,12 +126,9 @@ def _knees(knees: Sequence[Knee], device: DeviceInfo) -> Table:
 
 def skipped_table(title: str, rows: Iterable[Skipped]) -> Table:
     """What was not measured, by reason."""
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        reasons.setdefault(row.reason, []).append(row.what)
     table = plain_table(title, [("what", "wrap"), ("why", "wrap")])
-    for reason, names in reasons.items():
-        table.add_row(showable(", ".join(names)), showable(reason))
+    for names, reason in by_reason(rows):
+        table.add_row(showable(names), showable(reason))
     return table
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ert_numba.charts.document import esc, table
 from ert_numba.counted import HIT_SHARE, Check, Verdict
 from ert_numba.machine import MachineModel
+from ert_numba.records import by_reason
 from ert_numba.units import si
 
 _UNKNOWN = '<span class="muted">unknown</span>'
@@ -55,8 +56,7 @@ def _cells(row: Check) -> list[str]:
 def _skipped(verdict: Verdict) -> str:
     if not verdict.skipped:
         return ""
-    reasons = dict.fromkeys(row.reason for row in verdict.skipped)
-    rows = ([esc(", ".join(row.what for row in verdict.skipped if row.reason == why)), esc(why)] for why in reasons)
+    rows = ([esc(names), esc(reason)] for names, reason in by_reason(verdict.skipped))
     return f"<h3>Not compared</h3>{table('Not compared', ('Ceilings', 'Reason'), rows)}"
 
 

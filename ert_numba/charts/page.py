@@ -21,7 +21,7 @@ from ert_numba.charts.words import ceiling_words, clock, interval, origin, readi
 from ert_numba.counted import Verdict
 from ert_numba.files import write_text_new
 from ert_numba.machine import Ceiling, Knee, MachineModel
-from ert_numba.records import AxisValue, Sweep
+from ert_numba.records import AxisValue, Sweep, by_reason
 from ert_numba.units import capacity, si
 
 __all__ = ["machine_page", "write_image", "write_page", "write_vega_lite"]
@@ -131,8 +131,7 @@ def _doubts(model: MachineModel, verdict: Verdict | None) -> Iterator[str]:
     lines = [*counted_doubt(model, verdict), *model.notes]
     if model.partial:
         lines.insert(0, "The sweep was ended before it was complete: what is missing was not measured.")
-    counts = (
-        (sum(row.noisy for row in model.ceilings), "noisy (the repeats did not agree; the interval says by how much)"),
+    counts = (  # of the noisy ones the fit's own note speaks
         (sum(row.impossible for row in model.ceilings), "impossible (above the physical limit) and in no picture"),
         (sum(not row.verified for row in model.ceilings), "unverified (read from elsewhere, not measured here)"),
     )
@@ -256,7 +255,7 @@ def _knee_cells(knee: Knee, model: MachineModel) -> list[str]:
 def _skipped(model: MachineModel) -> str:
     if not model.skipped:
         return ""
-    rows = ([esc(row.what), esc(row.reason)] for row in model.skipped)
+    rows = ([esc(names), esc(reason)] for names, reason in by_reason(model.skipped))
     return f"<h2>Not measured, and why</h2>{table('Not measured', ('What', 'Reason'), rows)}"
 
 

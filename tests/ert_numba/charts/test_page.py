@@ -14,7 +14,8 @@ from ert_numba.charts.document import esc, safe_json, table
 from ert_numba.charts.page import machine_page, write_page
 from ert_numba.charts.words import ceiling_words
 from ert_numba.errors import ErtError
-from ert_numba.records import Provenance
+from ert_numba.fit.ceilings import fit_sweep
+from ert_numba.records import Provenance, Skipped
 from ert_numba.units import capacity, si
 
 CPU, H200 = example_models.cpu_model(), example_models.h200_model()
@@ -72,9 +73,29 @@ def test_doubts_are_flagged(outline):
     assert flags.count("impossible") == 1
     assert flags.count("noisy") == sum(row.noisy for row in CPU.ceilings)
     assert flags.count("differs") == 2
-    assert "3 noisy (the repeats did not agree" in outline.text
     assert "1 impossible (above the physical limit" in outline.text
     assert "a loop folded to a formula" in outline.text
+
+
+def test_the_noise_of_a_fit_is_told_once():
+    model = fit_sweep(example_models.cpu_sweep())
+    noisy = sum(row.noisy for row in model.ceilings)
+    assert noisy
+    text = Outline(machine_page(model)).text
+    doubts = text[text.index("Read this first") : text.index("Roofline")]
+    assert len(re.findall(rf"\b{noisy}\b.*\bnoisy\b", doubts)) == 1
+    assert doubts.count("noisy") == 1
+
+
+def test_what_was_not_measured_stands_by_its_reason():
+    alike = [Skipped(what=f"L{level}.write_nt", reason="non-temporal stores leave the caches") for level in (1, 2)]
+    rows = (alike[0], Skipped(what="REMOTE", reason="one memory node"), alike[1])
+    text = machine_page(msgspec.structs.replace(CPU, skipped=rows))
+    cells = re.findall(r"<tr>(.*?)</tr>", text[text.index("Not measured, and why") :].split("</table>")[0])[1:]
+    assert [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in cells] == [
+        ["L1.write_nt, L2.write_nt", "non-temporal stores leave the caches"],
+        ["REMOTE", "one memory node"],
+    ]
 
 
 def test_conditions_and_write_allocate_are_said(outline):
