@@ -188,7 +188,7 @@ def _doubts(said: Benchmarked | None, clock: float | None, usual: float | None) 
     if others := said.conditions.get("other_processes"):
         yield f"{others} other process{'' if others == 1 else 'es'} on the GPU"
     if clock and usual and _off(clock, usual):
-        yield f"clock {100 * (clock / usual - 1):+.1f} % off the other starts'"
+        yield f"clock {100 * (clock / usual - 1):+.1f} % off that of the other starts"
     if said.verified is False:
         yield "its result was wrong"
 

@@ -148,7 +148,7 @@ def test_one_start_a_side_is_unknown_with_the_remedy():
     [
         ({"conditions": {"throttle": "power cap, thermal, hardware"}}, "throttled (thermal, hardware)"),
         ({"conditions": {"other_processes": 2}}, "2 other processes on the GPU"),
-        ({"clock_hz": (1.93e9,) * 8}, "clock -2.5 % off the other starts'"),
+        ({"clock_hz": (1.93e9,) * 8}, "clock -2.5 % off that of the other starts"),
         ({"verified": False}, "its result was wrong"),
     ],
 )
