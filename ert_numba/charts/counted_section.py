@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ert_numba.charts.document import esc, table
+from ert_numba.charts.document import esc, reasons, table
 from ert_numba.counted import HIT_SHARE, Check, Verdict
 from ert_numba.machine import MachineModel
-from ert_numba.records import by_reason
 from ert_numba.units import si
 
 _UNKNOWN = '<span class="muted">unknown</span>'
@@ -56,8 +55,7 @@ def _cells(row: Check) -> list[str]:
 def _skipped(verdict: Verdict) -> str:
     if not verdict.skipped:
         return ""
-    rows = ([esc(names), esc(reason)] for names, reason in by_reason(verdict.skipped))
-    return f"<h3>Not compared</h3>{table('Not compared', ('Ceilings', 'Reason'), rows)}"
+    return f"<h3>Not compared</h3>{reasons('Not compared', 'Ceilings', verdict.skipped)}"
 
 
 def _when(verdict: Verdict) -> str:

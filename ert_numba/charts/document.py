@@ -16,6 +16,7 @@ from typing import Any
 
 from ert_numba.charts.theme import COLOURS, AnyChart, recoloured
 from ert_numba.charts.vega import vega_script
+from ert_numba.records import Skipped, by_reason
 
 
 def esc(text: object) -> str:
@@ -51,6 +52,12 @@ def table(name: str, head: Sequence[str], rows: Iterable[Sequence[str]], numbers
         f'<div class="wide" role="region" tabindex="0" aria-label="{esc(name)}"><table><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def reasons(name: str, what: str, rows: Iterable[Skipped]) -> str:
+    """A table of what is missing, a row a reason; the many names of one wrap."""
+    cells = ([f'<span class="names">{esc(names)}</span>', esc(reason)] for names, reason in by_reason(rows))
+    return table(name, (what, "Reason"), cells)
 
 
 def _cell(index: int, cell: str, numbers: frozenset[int]) -> str:

@@ -11,7 +11,7 @@ from ert_numba.catalog.memory_levels import level_order
 from ert_numba.charts import theme
 from ert_numba.charts.counted_section import counted_doubt, counted_section
 from ert_numba.charts.curves import panels
-from ert_numba.charts.document import document, esc, figure, table
+from ert_numba.charts.document import document, esc, figure, reasons, table
 from ert_numba.charts.export import write_image, write_vega_lite
 from ert_numba.charts.limits_chart import limited, limits_chart
 from ert_numba.charts.machine_chart import machine_chart, machine_roofs, widest_scope
@@ -21,7 +21,7 @@ from ert_numba.charts.words import ceiling_words, clock, interval, origin, readi
 from ert_numba.counted import Verdict
 from ert_numba.files import write_text_new
 from ert_numba.machine import Ceiling, Knee, MachineModel
-from ert_numba.records import AxisValue, Sweep, by_reason
+from ert_numba.records import AxisValue, Sweep
 from ert_numba.units import capacity, si
 
 __all__ = ["machine_page", "write_image", "write_page", "write_vega_lite"]
@@ -255,8 +255,7 @@ def _knee_cells(knee: Knee, model: MachineModel) -> list[str]:
 def _skipped(model: MachineModel) -> str:
     if not model.skipped:
         return ""
-    rows = ([esc(names), esc(reason)] for names, reason in by_reason(model.skipped))
-    return f"<h2>Not measured, and why</h2>{table('Not measured', ('What', 'Reason'), rows)}"
+    return f"<h2>Not measured, and why</h2>{reasons('Not measured', 'What', model.skipped)}"
 
 
 def _provenance(model: MachineModel, sweep: Sweep | None) -> str:
