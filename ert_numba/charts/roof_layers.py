@@ -104,11 +104,12 @@ def _flat_texts(labels: list[Label], plane: Frame, colour: str) -> list[alt.Char
 def _slope_texts(labels: list[Label], plane: Frame) -> list[alt.Chart]:
     if not labels:
         return []
-    text = theme.rows(_text_rows(labels)).mark_text(
-        align="left", baseline="middle", fontSize=plane.size.font, angle=360 - math.degrees(plane.slope),
-        color=theme.LIGHT["ink"],
-    )  # fmt: skip
-    return [text.encode(*plane_axes(plane), alt.Text("text:N"))]
+    style: dict[str, Any] = {
+        "align": "left", "baseline": "middle", "fontSize": plane.size.font, "angle": 360 - math.degrees(plane.slope),
+    }  # fmt: skip
+    base = theme.rows(_text_rows(labels)).encode(*plane_axes(plane), alt.Text("text:N"))
+    # Where roofs lie closer than a line of text is high, one of them passes behind it.
+    return [base.mark_text(**style, **theme.HALO), base.mark_text(**style, color=theme.LIGHT["ink"])]
 
 
 def _text_rows(labels: list[Label]) -> list[dict[str, Any]]:
