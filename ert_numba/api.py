@@ -201,7 +201,7 @@ def chart(model: MachineModel) -> Any:
     return machine_chart(model)
 
 
-def save(done: Sweep, results: Path) -> Run:
+def save(done: Sweep, results: Path | str) -> Run:
     """The sweep, its machine model and the pictures, in a new folder of the run's own. Raises ErtError.
 
     The samples are saved first, so that nothing that fails after them can lose them; where the folder takes no more,
@@ -213,7 +213,7 @@ def save(done: Sweep, results: Path) -> Run:
     from ert_numba.store.documents import save as save_document
 
     try:
-        folder = run_folder(results, done.device.slug, "quick" if done.settings.get("quick") else done.device.kind)
+        folder = run_folder(Path(results), done.device.slug, "quick" if done.settings.get("quick") else done.device.kind)
         done = msgspec.structs.replace(done, run=folder.name)
         samples = save_document(done, folder / "sweep.json")
     except ErtError as error:
@@ -246,11 +246,12 @@ def _kept(error: ErtError, samples: Path | None) -> ErtError:
     return ErtError(error.asked, error.found, f"{error.remedy}. What was measured is safe in {samples}")
 
 
-def draw(model: MachineModel, done: Sweep | None, folder: Path) -> dict[str, Path]:
+def draw(model: MachineModel, done: Sweep | None, folder: Path | str) -> dict[str, Path]:
     """The offline page and the charts as Vega-Lite, in a folder. Raises ErtError, also where nothing is to be drawn."""
     from ert_numba.charts.export import write_vega_lite
     from ert_numba.charts.page import page_charts, write_page
 
+    folder = Path(folder)
     charts = page_charts(model, done)  # once: altair takes longer to build them than to write them
     files = {
         "page": write_page(folder / "machine.html", model, done, charts),

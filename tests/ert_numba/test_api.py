@@ -114,6 +114,14 @@ def test_an_interrupted_sweep_is_saved_and_goes_on(moment, sizes, machine, tmp_p
     assert second.sweep.wall_seconds >= first.sweep.wall_seconds
 
 
+def test_a_run_is_drawn_again_into_a_folder_given_as_text(machine, monkeypatch, tmp_path):
+    run = sweep(tmp_path)
+    monkeypatch.undo()
+    for name, path in ert_numba.draw(run.model, run.sweep, str(tmp_path)).items():
+        assert path.parent == tmp_path, name
+        assert path.stat().st_size > 1000, name
+
+
 def test_an_interrupt_before_the_first_sample_says_that_nothing_was_measured(machine, tmp_path):
     machine.interrupt_at = 1
     with pytest.raises(ErtError, match="nothing was measured"):
