@@ -213,7 +213,8 @@ def save(done: Sweep, results: Path | str) -> Run:
     from ert_numba.store.documents import save as save_document
 
     try:
-        folder = run_folder(Path(results), done.device.slug, "quick" if done.settings.get("quick") else done.device.kind)
+        name = "quick" if done.settings.get("quick") else done.device.kind
+        folder = run_folder(Path(results), done.device.slug, name)
         done = msgspec.structs.replace(done, run=folder.name)
         samples = save_document(done, folder / "sweep.json")
     except ErtError as error:
