@@ -62,8 +62,7 @@ def percent(change: float) -> str:
 
 def check_names(thresholds: Thresholds, benchmarks: Iterable[tuple[str, str]]) -> None:
     """Raise ErtError for a name or pattern that no benchmark (name, key) of either side has."""
-    pairs = list(benchmarks)
-    known = [text for pair in pairs for text in dict.fromkeys(pair)]
+    known = list(dict.fromkeys(text for pair in benchmarks for text in pair))
     for pattern in thresholds.named:
         if not any(_matches(pattern, text) for text in known):
             near = difflib.get_close_matches(pattern, known, n=_NEAR, cutoff=0.5) or sorted(known)[:_NEAR]

@@ -43,6 +43,13 @@ def test_a_name_that_no_benchmark_has_is_an_error_that_names_the_near_ones(name)
     check_names(Thresholds(named={"DRAM.*": 0.01}), PAIRS)
 
 
+def test_a_near_name_that_both_sides_have_is_named_once():
+    with pytest.raises(ErtError) as caught:
+        check_names(Thresholds(named={"DRAM.raed": 0.01}), [*PAIRS, *PAIRS])
+    near = caught.value.remedy.removeprefix("Near it: ").split(", ")
+    assert len(near) == len(set(near))
+
+
 def test_percentages_become_fractions():
     found = parse_thresholds({"threshold": 2, "thresholds": {"DRAM.*": 0.5}}, "there")
     assert found == Thresholds(general=0.02, source="there", named={"DRAM.*": 0.005})
