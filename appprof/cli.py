@@ -112,12 +112,15 @@ def roofline(
     as_json: AsJson = False,
 ) -> None:
     """Every kernel under its roofs: what bounds it, how far from that, what it would give back; one offline page."""
+    from appprof.report.csv_parts import begin
+
+    is_read_beside = begin(files)
     from appprof import api
     from appprof.drawing import prepare, write
 
     ending = form.value if form is not None else output.suffix.lstrip(".").lower() if output is not None else ""
     if not as_json:
-        prepare(ending)
+        prepare(ending, is_read_beside=is_read_beside)
     known = api.load_machine(machine) if machine is not None else None
     model = api.pick(models_of(files, decimal_mark, provenance), gpu)
     analysis = api.analyse(model, known, force, module_pattern)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
@@ -16,12 +17,17 @@ from ert_numba.files import write_text_new
 FORMS = ("html", "json", "svg", "png", "csv", "md")
 
 
-def prepare(ending: str) -> None:
-    """Begin beside the reading what a page will need: Vega's script takes a second or two, whatever the profile."""
+def prepare(ending: str, *, is_read_beside: bool = False) -> None:
+    """Begin beside the reading what a page will need: Vega's script takes a second or two, whatever the profile.
+
+    Where other processes read already, this one has the time to load what draws: altair takes a third of a second.
+    """
     if ending in ("", "html"):
         from ert_numba.charts.vega import prepare_vega
 
         prepare_vega()
+        if is_read_beside:
+            import_module("appprof.charts.page")
 
 
 class Written(msgspec.Struct, frozen=True):

@@ -46,7 +46,7 @@ class RowScanner:
         self.messages: list[str] = []
         self.lost: list[str] = []
         self.noise = 0
-        self._lost_rows = 0
+        self.lost_rows = 0
         self._table: Table | None = None
         self._trailers: tuple[bytes, ...] = ()
         self._rest = b""
@@ -71,14 +71,24 @@ class RowScanner:
             return
         self._rest = text[self._take(text, len(self._rest) + end, final=False) :]
 
-    def finish(self) -> None:
+    @property
+    def is_between_rows(self) -> bool:
+        """Whether what comes next begins a line and goes on with no row."""
+        return not self._open and not self._rest
+
+    def settle(self, *, at_end: bool) -> None:
+        """Take the lines that wait, where a part of the file ends: behind a line end, or the file itself."""
         if self._rest:
             text = self._rest if self._rest.endswith(b"\n") else self._rest.removesuffix(b"\r") + b"\n"
+            self._rest = b""
             self._take(text, len(text), final=True)
-        if self._open:
+        if self._open and at_end:
             self._drop_open("the file ends inside it")
-        if self._lost_rows > LOST_KEPT:
-            self.lost.append(f"{self._lost_rows - LOST_KEPT} rows more")
+
+    def finish(self) -> None:
+        self.settle(at_end=True)
+        if self.lost_rows > LOST_KEPT:
+            self.lost.append(f"{self.lost_rows - LOST_KEPT} rows more")
 
     def _take(self, text: bytes, end: int, *, final: bool) -> int:
         """Take the lines of ``text[:end]``; where those begin that must wait."""
@@ -187,7 +197,7 @@ class RowScanner:
     def _logical(self, raw: bytes) -> None:
         layout = find_layout(_text(raw)) if b"Kernel Name" in raw else None
         if layout is not None:
-            self._start(layout)
+            self.start(layout)
         elif self._table is None or (self.layouts[-1].quoted and not raw.startswith(b'"')):
             self.noise += 1
         elif raw.count(b'"') % 2 and not self._is_whole(raw):
@@ -225,11 +235,12 @@ class RowScanner:
         self._open = []
 
     def _lose(self, why: str, raw: bytes) -> None:
-        self._lost_rows += 1
-        if self._lost_rows <= LOST_KEPT:
+        self.lost_rows += 1
+        if self.lost_rows <= LOST_KEPT:
             self.lost.append(f"one row, {why}: {_text(raw)[:60]!r}")
 
-    def _start(self, layout: Layout) -> None:
+    def start(self, layout: Layout) -> None:
+        """Go on below a header of this layout."""
         self.layouts.append(layout)
         self._table = self.make_table(layout)
         self._trailers = ()

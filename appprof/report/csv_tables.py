@@ -10,6 +10,7 @@ from appprof.report.csv_layout import BODY_ITEM, METRIC, NOT_METRICS, RULES, SEC
 from appprof.report.details_labels import metric_of
 
 ID_DIGITS = 18
+GroupKey = tuple[str, str, tuple[bytes, ...], tuple[bytes, ...]]  # section, body item, names, units
 WHOLE_CELLS = re.compile(rb'(?:"[^"]*(?:""[^"]*)*",)*')
 
 
@@ -73,16 +74,19 @@ class LongTable:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.launches: list[Launch] = []
-        self.groups: list[Group] = []
         behind = {"ID", *METRIC, *RULES}
         self._name_at = layout.columns[METRIC[0]]
         self._reach = max(layout.columns[name] for name in METRIC)
         self._identity_at = [at for name, at in layout.columns.items() if name not in behind]
-        self._groups: dict[tuple[str, str, tuple[bytes, ...], tuple[bytes, ...]], Group] = {}
+        self.keyed: dict[GroupKey, Group] = {}
         self._places: dict[bytes | tuple[str, ...], Place | None] = {}
         self._numbers: dict[Identity, int] = {}
         self._open: dict[tuple[int, int], Launch] = {}
         self._last: tuple[int, int] | None = None
+
+    @property
+    def groups(self) -> list[Group]:
+        return list(self.keyed.values())
 
     def add_block(self, prefix: bytes, names: list[bytes], units: list[bytes], values: list[bytes]) -> bool:
         cut = prefix.find(b'","')
@@ -97,9 +101,9 @@ class LongTable:
         if last is None or last.names != names or last.units != units:
             if not all(map(bytes.strip, names)):  # a rule's row
                 return False
-            group = self._group(place, tuple(names), tuple(units))
+            group = self.group((place.section, place.body, tuple(names), tuple(units)))
             last = place.last = Spelled(names, units, group)
-        self._launch(int(number), place).parts.append((last.group, last.group.add(values)))
+        self.launch(int(number), place).parts.append((last.group, last.group.add(values)))
         return True
 
     def add_cells(self, cells: list[str]) -> bool:
@@ -107,32 +111,33 @@ class LongTable:
         value_at = self.layout.columns[METRIC[2]]
         if not _is_number(number) or len(cells) <= self._reach:
             return False
-        key = tuple(cell for at in self._identity_at for cell in cells[at : at + 1])
+        key = tuple([cells[at] for at in self._identity_at if at < len(cells)])
         if key not in self._places:
             self._places[key] = self._place_of(cells)
         place = self._places[key]
         if place is None:
             return False
-        launch = self._launch(int(number), place)
+        launch = self.launch(int(number), place)
         name, unit = cells[self._name_at].strip(), cells[self.layout.columns[METRIC[1]]].strip()
         if not name:
             words = (self._cell(cells, "Rule Name"), self._cell(cells, "Rule Description"))
             launch.advice.append(" ".join(filter(None, words)))
             return True
-        group = self._group(place, (name.encode(),), (unit.encode(),))
+        group = self.group((place.section, place.body, (name.encode(),), (unit.encode(),)))
         launch.parts.append((group, group.add([" ".join(cells[value_at].split("\n")).encode()])))
         return True
 
-    def _group(self, place: Place, names: tuple[bytes, ...], units: tuple[bytes, ...]) -> Group:
-        key = (place.section, place.body, names, units)
-        group = self._groups.get(key)
+    def group(self, key: GroupKey) -> Group:
+        """The group of these cells, a new one where there is none yet."""
+        group = self.keyed.get(key)
         if group is None:
-            spelled = tuple(metric_of(place.section, _text(name).strip(), place.body) for name in names)
-            group = self._groups[key] = Group(spelled, tuple(_text(unit).strip() for unit in units))
-            self.groups.append(group)
+            section, body, names, units = key
+            spelled = tuple(metric_of(section, _text(name).strip(), body) for name in names)
+            group = self.keyed[key] = Group(spelled, tuple(_text(unit).strip() for unit in units))
         return group
 
-    def _launch(self, number: int, place: Place) -> Launch:
+    def launch(self, number: int, place: Place) -> Launch:
+        """The launch of this ID and identity, a new one where there is none yet."""
         key = (number, place.number)
         if key == self._last:
             return self.launches[-1]
@@ -156,10 +161,12 @@ class LongTable:
 
     def _place_of(self, cells: list[str]) -> Place | None:
         identity = identify(self.layout, cells)
-        if not identity.kernel:
-            return None
-        number = self._numbers.setdefault(identity, len(self._numbers))
-        return Place(identity, number, self._cell(cells, SECTION), self._cell(cells, BODY_ITEM))
+        return (
+            self.place(identity, self._cell(cells, SECTION), self._cell(cells, BODY_ITEM)) if identity.kernel else None
+        )
+
+    def place(self, identity: Identity, section: str = "", body: str = "") -> Place:
+        return Place(identity, self._numbers.setdefault(identity, len(self._numbers)), section, body)
 
     def _cell(self, cells: list[str], name: str) -> str:
         at = self.layout.columns.get(name)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from appprof.report.collector import collector_at_rest
 from appprof.report.csv_kernels import assemble
-from appprof.report.csv_layout import Layout
+from appprof.report.csv_parts import read_rows
 from appprof.report.csv_rows import RowScanner
-from appprof.report.csv_tables import LongTable, WideTable, make_table
-from appprof.report.opened import text_chunks
+from appprof.report.csv_tables import LongTable, WideTable
 from appprof.report.profile import Private, Report, Source
 from ert_numba.errors import ErtError
 
@@ -24,17 +23,9 @@ def read_ncu_csv(path: Path, decimal_mark: str | None = None) -> Report:
     ``decimal_mark`` (``"."`` or ``","``) overrides what the file's own cells say. Raises ``ErtError`` where the file
     has no header of Nsight Compute, no launch, a unit that is unknown, or numbers that may be read two ways.
     """
-    tables: list[LongTable | WideTable] = []
-
-    def next_table(layout: Layout) -> LongTable | WideTable:
-        tables.append(make_table(layout))
-        return tables[-1]
-
     with collector_at_rest():
-        scanner = RowScanner(next_table)
-        for chunk in text_chunks(path):
-            scanner.feed(chunk)
-        scanner.finish()
+        rows = read_rows(path)
+        scanner, tables = rows.scanner, rows.tables
         launches = [launch for table in tables for launch in table.launches]
         if not launches:
             raise _nothing(path, scanner)

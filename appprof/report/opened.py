@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import io
 import mmap
+import os
 import stat
 import zlib
 from collections.abc import Iterator
@@ -48,6 +49,24 @@ def text_chunks(path: Path) -> Iterator[bytes]:
     for piece in pieces:
         yield decoder.decode(piece).encode("utf-8", "backslashreplace")
     yield decoder.decode(b"", final=True).encode("utf-8", "backslashreplace")
+
+
+def plain_start(path: Path) -> int | None:
+    """Where the text begins in a file that is UTF-8 as it lies there; None for one that is packed or UTF-16."""
+    with _open(path) as file:
+        first = file.read(64)
+    decoder, skip = _decoder(first)
+    return None if first[:2] == GZIP or first[:4] == ZSTD or decoder is not None else skip
+
+
+def pieces(file: IO[bytes], start: int, stop: int) -> Iterator[bytes]:
+    """The bytes from ``start`` to ``stop``; where the file stands open is neither asked nor changed."""
+    while start < stop:
+        piece = os.pread(file.fileno(), min(CHUNK_BYTES, stop - start), start)
+        if not piece:
+            raise ErtError("the whole of a file", "it became shorter while it was read", "Read it when it is written")
+        start += len(piece)
+        yield piece
 
 
 @contextlib.contextmanager
