@@ -20,6 +20,7 @@ CUT_ROW = re.compile(rb'"\d+"(?:,|$)')
 MESSAGES_KEPT, LOST_KEPT = 1000, 20
 MOST_BLOCKS, MOST_SKIPS = 1024, 4096  # launches taken together, lengths of beginnings kept
 LINE_END = b'"\n"'
+LONGEST_WAIT = 4 << 20  # bytes of one launch that wait for its next rows: they are looked at again with each piece
 SLACK = 4  # bytes by which the values of a launch may be shorter than those of the last one, a row
 
 
@@ -110,7 +111,7 @@ class RowScanner:
         if not trailer:
             return at
         blocks, tails, stop = self._blocks(text, at, end, trailer)
-        if blocks and stop == end and not final and blocks[-1][0]:
+        if blocks and stop == end and not final and (blocks[-1][0] or end < LONGEST_WAIT):
             stop, _, count = blocks.pop()
             del tails[len(tails) - count :]
             if not blocks:
