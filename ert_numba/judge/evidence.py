@@ -122,9 +122,12 @@ def evidence_of(run: SuiteRun) -> dict[str, Evidence]:
 
 
 def _evidence(name: str, rows: list[tuple[ProcessStart, Observed]]) -> Evidence:
+    # A CPU's clock wanders, and that of a GPU at its power cap; of computing at any clock the cycles tell (trials).
     steady = any(start.info is not None and start.info.device.kind == "gpu" for start, _ in rows) and not any(
-        _POWER_CAP in str(row.said.conditions.get("throttle", "")) for _, row in rows if row.said
-    )  # a CPU's clock wanders, and that of a GPU at its power cap
+        row.said.kind == "compute" or _POWER_CAP in str(row.said.conditions.get("throttle", ""))
+        for _, row in rows
+        if row.said
+    )
     medians = [statistics.median(row.said.clock_hz) for _, row in rows if row.said and row.said.clock_hz]
     usual = statistics.median(medians) if medians and steady else None
     rounds = [_speaking(row, usual) for _, row in rows]

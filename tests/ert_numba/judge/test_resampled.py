@@ -39,19 +39,17 @@ def test_at_most_1_of_100_comparisons_of_the_same_with_the_same_cries_wolf(kind)
 
 
 def test_3_percent_slower_is_found_in_95_of_100_on_the_gpu():
+    """Also where one of the starts ran at 1755 instead of 1800 MHz: its clock cycles tell."""
     found: Counter[str] = Counter()
-    tries: Counter[str] = Counter()
+    keys = set()
     for a, b in pairs(stored("h200"), DRAWS):
         # A factor changes no spread, so what is found does not depend on what else is slowed (see below): all at once.
         for row in judge(a, slowed(b, 1.03)).benchmarks:
-            # One of the twelve starts ran three benchmarks at 1755 instead of 1800 MHz: four others are not enough.
-            if "sound starts of" not in row.reason:
-                tries[row.key] += 1
-                found[row.key] += row.verdict == SLOWER
-    able = set(tries) - HOPELESS
+            keys.add(row.key)
+            found[row.key] += row.verdict == SLOWER
+    able = keys - HOPELESS
     assert len(able) == 66
-    assert sum(tries[key] >= 0.9 * DRAWS for key in able) >= 63
-    assert {key: found[key] for key in able if found[key] < 0.95 * tries[key]} == {}
+    assert {key: found[key] for key in able if found[key] < 0.95 * DRAWS} == {}
 
 
 def test_slowing_one_benchmark_is_found_as_when_all_are_slowed():
