@@ -35,7 +35,7 @@ MOST_PARTS = 4
 WINDOW_BYTES = 1 << 20  # in which a line must be found where a part may begin
 PATIENCE_SECONDS = 60.0
 # How much this process reads itself, a helper's part being 1: little where it has other work meanwhile.
-SHARE, SHARE_IF_BUSY = 1.2, 0.6
+SHARE, SHARE_IF_BUSY = 1.2, 0.75
 # A row whose ID is not that of the next: the rows of one launch stay together.
 LAST_ROW = re.compile(rb'(?<=\n)"(\d+)",[^\n]*\n(?="(?!\1")\d+",)')
 _HELP = (

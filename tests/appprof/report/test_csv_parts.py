@@ -100,7 +100,16 @@ def compare(data: bytes, draw: st.DataObject, path: Path, monkeypatch: pytest.Mo
     good = [match.end() for match in LAST_ROW.finditer(data)]
     places = sorted(draw.draw(st.sets(st.sampled_from(good), max_size=4))) if good else []
     head = len(data.partition(b"\n")[0]) + draw.draw(st.integers(0, 20))
-    assert cut_at(places, monkeypatch, path, head) == outcome(path)
+    assert without_repeats(cut_at(places, monkeypatch, path, head)) == without_repeats(outcome(path))
+
+
+def without_repeats(found: bytes) -> object:
+    """The report less what is said of cells that stand twice: that depends on which rows were taken one by one."""
+    if not found.startswith(b"\x85"):  # an error's words
+        return found
+    report = msgspec.msgpack.decode(found)
+    report["warnings"] = [line for line in report["warnings"] if "stands twice" not in line]
+    return report
 
 
 @SEEN
