@@ -4,8 +4,8 @@
                                                [--machine results/nvidia-h200/RUN] [--folder /tmp/speed]
 
 Files have 15 rows a launch. Stages are CPU seconds, helping processes included; the last columns are a new process
-of the real command: wall seconds, CPU seconds with its children, peak memory. A machine that does other work changes wall seconds
-most. Growth is the exponent of the stages' sum over the rows: 1 is linear.
+of the real command: wall seconds, CPU seconds with its children, peak memory. A machine that does other
+work changes wall seconds most. Growth is the exponent of the stages' sum over the rows: 1 is linear.
 """
 
 from __future__ import annotations
