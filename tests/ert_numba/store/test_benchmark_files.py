@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -47,7 +48,9 @@ def test_what_pytest_benchmark_writes_is_read(tmp_path):
     made = tmp_path / "out.json"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_sum.py",
                f"--benchmark-json={made}", "--benchmark-min-rounds=5", "--benchmark-max-time=0.01"]  # fmt: skip
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    # Under xdist pytest-benchmark measures nothing; a worker's mark is not for the process that it starts.
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert is_benchmark_file(made)
     (row,) = read_start(made).observed
