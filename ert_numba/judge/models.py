@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -12,6 +13,7 @@ from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo
 from ert_numba.units import si
 
+ALIKE, KNEE_ALIKE = 0.04, 0.15  # as far as two runs of one machine, and a cache and its claim, are said to agree
 SAME, FASTER, SLOWER, LARGER, SMALLER = "SAME", "FASTER", "SLOWER", "LARGER", "SMALLER"
 UNKNOWN, NEW, MISSING = "UNKNOWN", "NEW", "MISSING"
 
@@ -29,9 +31,10 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One ceiling or knee on both sides.
 
-    ``change`` is B/A - 1. ``verdict`` is SAME where the intervals overlap; where they do not, FASTER or SLOWER (a
-    ceiling), LARGER or SMALLER (a knee); UNKNOWN with its ``reason`` where a side cannot bear a verdict; NEW (only in
-    B) or MISSING (only in A). ``differences`` names conditions of this one ceiling that are not alike.
+    ``change`` is B/A - 1. ``verdict`` is SAME where the intervals overlap and the values lie within 4 % of each other
+    (knees: 15 %); where the intervals do not overlap, FASTER or SLOWER (a ceiling), LARGER or SMALLER (a knee);
+    UNKNOWN with its ``reason`` where they are too wide, or a side cannot bear a verdict; NEW (only in B) or MISSING
+    (only in A). ``differences`` names conditions of this one ceiling that are not alike.
     """
 
     key: str
@@ -155,6 +158,12 @@ def _change(key: str, a: _Side, b: _Side) -> Change:
     )
 
 
+def _alike(a: _Side, b: _Side) -> bool:
+    """Overlap alone is no sameness: intervals so wide that half the value fits in would always overlap."""
+    most = KNEE_ALIKE if a.kind == "knee" else ALIKE
+    return abs(math.log(b.figure.value / a.figure.value)) <= math.log1p(most)
+
+
 def _verdict(a: _Side, b: _Side, overlap: bool) -> tuple[str, str]:
     if (a.kind, a.unit) != (b.kind, b.unit):
         return UNKNOWN, f"A is a {a.kind} in {a.unit}, B a {b.kind} in {b.unit}"
@@ -162,7 +171,7 @@ def _verdict(a: _Side, b: _Side, overlap: bool) -> tuple[str, str]:
     if doubts:
         return UNKNOWN, "; ".join(doubts)
     if overlap:
-        return SAME, ""
+        return (SAME, "") if _alike(a, b) else (UNKNOWN, "the intervals overlap, but are wide enough for such a change")
     noisy = [name for name, side in (("A", a), ("B", b)) if side.noisy]
     if noisy:
         return UNKNOWN, f"samples of {' and '.join(noisy)} did not agree within the budget"

@@ -43,16 +43,17 @@ HIGHER, LOWER = {"low": 110.0, "value": 115.0, "high": 120.0}, {"low": 80.0, "va
         ("latency", HIGHER, "SLOWER"),
         ("latency", LOWER, "FASTER"),
         ("overhead", LOWER, "FASTER"),
-        ("bandwidth", {"low": 104.0, "value": 110.0, "high": 120.0}, "SAME"),
-        ("bandwidth", {"low": 105.0, "value": 110.0, "high": 120.0}, "SAME"),  # they touch
+        ("bandwidth", {"low": 99.0, "value": 104.0, "high": 120.0}, "SAME"),
+        ("bandwidth", {"low": 105.0, "value": 110.0, "high": 120.0}, "UNKNOWN"),  # they touch
         ("bandwidth", {"low": 105.5, "value": 110.0, "high": 120.0}, "FASTER"),
-        ("bandwidth", {"low": 10.0, "value": 50.0, "high": 500.0}, "SAME"),
+        ("bandwidth", {"low": 10.0, "value": 50.0, "high": 500.0}, "UNKNOWN"),  # such an interval overlaps with any
     ],
 )
 def test_a_verdict_needs_intervals_that_do_not_overlap(kind, other, verdict):
     change = one(ceiling(kind=kind), ceiling(kind=kind, **other))
     assert change.verdict == verdict
-    assert change.overlap == (verdict == "SAME")
+    assert change.overlap == (verdict in ("SAME", "UNKNOWN"))
+    assert ("wide enough" in change.reason) == (verdict == "UNKNOWN")
     assert change.change == pytest.approx(other["value"] / 100 - 1)
     assert (change.a.low, change.b.high) == (95.0, other["high"])
 
