@@ -43,7 +43,7 @@ HIGHER, LOWER = {"low": 110.0, "value": 115.0, "high": 120.0}, {"low": 80.0, "va
         ("latency", HIGHER, "SLOWER"),
         ("latency", LOWER, "FASTER"),
         ("overhead", LOWER, "FASTER"),
-        ("bandwidth", {"low": 99.0, "value": 104.0, "high": 120.0}, "SAME"),
+        ("bandwidth", {"low": 99.0, "value": 103.0, "high": 120.0}, "SAME"),
         ("bandwidth", {"low": 105.0, "value": 110.0, "high": 120.0}, "UNKNOWN"),  # they touch
         ("bandwidth", {"low": 105.5, "value": 110.0, "high": 120.0}, "FASTER"),
         ("bandwidth", {"low": 10.0, "value": 50.0, "high": 500.0}, "UNKNOWN"),  # such an interval overlaps with any
