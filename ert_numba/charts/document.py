@@ -18,6 +18,8 @@ from ert_numba.charts.theme import COLOURS, AnyChart, recoloured
 from ert_numba.charts.vega import vega_script
 from ert_numba.records import Skipped, by_reason
 
+_LONG = 240  # letters of a line in a list
+
 
 def esc(text: object) -> str:
     """Text for HTML, inside and outside of attributes."""
@@ -58,6 +60,19 @@ def reasons(name: str, what: str, rows: Iterable[Skipped]) -> str:
     """A table of what is missing, a row a reason; the many names of one wrap."""
     cells = ([f'<span class="names">{esc(names)}</span>', esc(reason)] for names, reason in by_reason(rows))
     return table(name, (what, "Reason"), cells)
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A list of lines of text, each folded behind its beginning where it would hide its neighbours; or nothing."""
+    items = "".join(f"<li>{_line(line)}</li>" for line in lines)
+    return f'<ul class="list">{items}</ul>' if items else ""
+
+
+def _line(text: str) -> str:
+    if len(text) <= _LONG:
+        return esc(text)
+    cut = text.rfind(" ", 0, _LONG // 2) + 1 or _LONG // 2
+    return f"<details><summary>{esc(text[:cut])}…</summary>{esc(text[cut:])}</details>"
 
 
 def _cell(index: int, cell: str, numbers: frozenset[int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
@@ -11,17 +11,18 @@ from ert_numba.catalog.memory_levels import level_order
 from ert_numba.charts import theme
 from ert_numba.charts.counted_section import counted_doubt, counted_section
 from ert_numba.charts.curves import panels
-from ert_numba.charts.document import document, esc, figure, reasons, table
+from ert_numba.charts.document import bullets, document, esc, figure, reasons, table
 from ert_numba.charts.export import write_image, write_vega_lite
 from ert_numba.charts.limits_chart import limited, limits_chart
 from ert_numba.charts.machine_chart import machine_chart, machine_roofs, widest_scope
+from ert_numba.charts.provenance_section import provenance_section
 from ert_numba.charts.roofline import NARROW
 from ert_numba.charts.sweep_chart import sweep_chart
-from ert_numba.charts.words import ceiling_words, clock, interval, origin, reading_order
+from ert_numba.charts.words import ceiling_words, clock, interval, origin, pairs, reading_order, when
 from ert_numba.counted import Verdict
 from ert_numba.files import write_text_new
 from ert_numba.machine import Ceiling, Knee, MachineModel
-from ert_numba.records import AxisValue, Sweep
+from ert_numba.records import Sweep
 from ert_numba.units import capacity, si
 
 __all__ = ["machine_page", "write_image", "write_page", "write_vega_lite"]
@@ -32,7 +33,6 @@ _KINDS = (
     ("latency", "Latency of one dependent load"),
     ("overhead", "Overheads"),
 )
-_LONG = 240  # letters of a note
 _UNKNOWN = '<span class="muted">unknown</span>'
 
 
@@ -84,7 +84,7 @@ def machine_page(
         counted_section(model, verdict),
         _knees(model),
         _skipped(model),
-        _provenance(model, sweep),
+        provenance_section(model, sweep),
     ]
     return document(f"{model.device.name}: measured ceilings", f"<main>{''.join(parts)}</main>", charts)
 
@@ -96,16 +96,12 @@ def _header(model: MachineModel) -> str:
     memory = f", {capacity(device.memory_bytes)} of memory" if device.memory_bytes else ""
     known = [text for text in (device.vendor, device.architecture) if text != "unknown"]
     what = f"{', '.join(known)}: {units}{clock_text}{memory}. " if known else ""
-    line = f"{what}{origin(model).capitalize()} {_when(model)}."
+    line = f"{what}{origin(model).capitalize()} {when(model)}."
     facts = "".join(
         f"<div><dt>{esc(name)}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
         for name, value, more in _facts(model)
     )
     return f'<header><h1>{esc(device.name)}</h1><p class="muted">{esc(line)}</p><dl class="facts">{facts}</dl></header>'
-
-
-def _when(model: MachineModel) -> str:
-    return model.provenance.created.replace("T", " ").replace("Z", " UTC")
 
 
 def _facts(model: MachineModel) -> Iterator[tuple[str, str, str]]:
@@ -139,7 +135,7 @@ def _doubts(model: MachineModel, verdict: Verdict | None) -> Iterator[str]:
     if flagged:
         lines.append(f"Of {len(model.ceilings)} ceilings, {'; '.join(flagged)}: flagged in the tables below.")
     if lines:
-        yield f"<h2>Read this first</h2>{_list(lines)}"
+        yield f"<h2>Read this first</h2>{bullets(lines)}"
 
 
 def _roofline_section(model: MachineModel) -> str:
@@ -188,7 +184,7 @@ def _ceilings(model: MachineModel) -> str:
 
 def _ceiling_cells(row: Ceiling, model: MachineModel) -> list[str]:
     share = row.share_of_limit
-    how = [f"{row.samples} samples" if row.samples else "", _pairs(row.conditions)]
+    how = [f"{row.samples} samples" if row.samples else "", pairs(row.conditions)]
     if row.traffic_ratio != 1.0:
         how.append(
             f"moves {row.traffic_ratio:.3g} times the bytes counted: {si(row.value * row.traffic_ratio, row.unit)}"
@@ -214,16 +210,6 @@ def _flags(row: Ceiling) -> str:
         (row.sparse, "muted", "sparse"),
     )
     return "".join(f'<span class="flag {look}">{text}</span>' for present, look, text in flags if present)
-
-
-def _pairs(values: dict[str, AxisValue]) -> str:
-    return ", ".join(_pair(name, values[name]) for name in sorted(values))
-
-
-def _pair(name: str, value: AxisValue) -> str:
-    if name.endswith("_bytes") and not isinstance(value, bool | str):
-        return f"{name.removesuffix('_bytes').replace('_', ' ')} {capacity(value)}"
-    return f"{name.replace('_', ' ')} {value}"
 
 
 def _knees(model: MachineModel) -> str:
@@ -256,39 +242,3 @@ def _skipped(model: MachineModel) -> str:
     if not model.skipped:
         return ""
     return f"<h2>Not measured, and why</h2>{reasons('Not measured', 'What', model.skipped)}"
-
-
-def _provenance(model: MachineModel, sweep: Sweep | None) -> str:
-    source = model.provenance
-    private = (("Host", source.host_name), ("User", source.user), ("Command line", source.command_line))
-    rows: list[tuple[str, str]] = [
-        ("Run", model.run),
-        (origin(model).capitalize(), _when(model)),
-        ("Made by", source.tool),
-        ("System", source.system),
-        ("Versions", ", ".join(f"{name} {source.versions[name]}" for name in sorted(source.versions))),
-        ("Settings", _pairs(model.settings)),
-        ("Device", ", ".join(f"{name}: {text}" for name, text in sorted(model.device.properties.items()))),
-        ("Features", ", ".join(model.device.features)),
-        ("Sweep", f"{len(sweep.samples)} samples in {sweep.wall_seconds:.0f} s" if sweep is not None else ""),
-        *((name, text or "") for name, text in private),
-    ]
-    return f"<h2>Provenance</h2>{_definitions(rows)}{_list(model.device.notes)}"
-
-
-def _definitions(rows: Iterable[tuple[str, str]]) -> str:
-    pairs = "".join(f"<dt>{esc(name)}</dt><dd>{esc(text)}</dd>" for name, text in rows if text)
-    return f'<dl class="pairs">{pairs}</dl>'
-
-
-def _list(lines: Iterable[str]) -> str:
-    items = "".join(f"<li>{_line(line)}</li>" for line in lines)
-    return f'<ul class="list">{items}</ul>' if items else ""
-
-
-def _line(text: str) -> str:
-    """A line of text; what would hide its neighbours folds behind its beginning."""
-    if len(text) <= _LONG:
-        return esc(text)
-    cut = text.rfind(" ", 0, _LONG // 2) + 1 or _LONG // 2
-    return f"<details><summary>{esc(text[:cut])}…</summary>{esc(text[cut:])}</details>"
