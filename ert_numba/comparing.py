@@ -80,7 +80,8 @@ def thresholds_for(percent: float | None, folder: Path = Path()) -> Thresholds:
     found = project_thresholds(folder)
     if percent is None:
         return found
-    return msgspec.structs.replace(parse_thresholds({"threshold": percent}, "--threshold"), named=found.named)
+    general = parse_thresholds({"threshold": percent}, "--threshold")
+    return msgspec.structs.replace(general, named=found.named, project=found.project)
 
 
 def write(found: Judgement | Comparison, path: Path) -> Path:

@@ -12,7 +12,8 @@ from ert_numba.judge.causes import Moved, cause_of
 from ert_numba.judge.evidence import Evidence, SuiteRun, driver_of, evidence_of
 from ert_numba.judge.judgement import FASTER, MISSING, NEW, SLOWER, UNKNOWN, UNLIKE, VERDICTS, Judged, Judgement
 from ert_numba.judge.rows import file_of, key_of, level, undecided
-from ert_numba.judge.thresholds import Thresholds, change_of, check_names
+from ert_numba.judge.threshold_names import absent_names
+from ert_numba.judge.thresholds import Thresholds, change_of
 from ert_numba.judge.trials import Pair, Trial, mixed_code, trials
 from ert_numba.judge.verdicts import decide_in_cycles, too_few
 
@@ -21,12 +22,12 @@ def judge(a: SuiteRun, b: SuiteRun, thresholds: Thresholds | None = None, force:
     """Judge run B against run A.
 
     Raises NotComparable for unlike devices or suites (``force`` lets other device names pass) and ErtError for a
-    threshold that names no benchmark.
+    threshold that names no benchmark, unless a project says it.
     """
     thresholds = thresholds or Thresholds()
     refuse_unlike(a, b, force)
     left, right = evidence_of(a), evidence_of(b)
-    check_names(thresholds, ((row.name, key_of(row)) for side in (left, right) for row in side.values()))
+    absent = absent_names(thresholds, ((row.name, key_of(row)) for side in (left, right) for row in side.values()))
     pairs = {name: (row, right[name]) for name, row in left.items() if name in right}
     rows = [*_judged(pairs, thresholds), *_alone(left, right)]
     order = {verdict: place for place, verdict in enumerate(VERDICTS)}
@@ -39,7 +40,7 @@ def judge(a: SuiteRun, b: SuiteRun, thresholds: Thresholds | None = None, force:
         driver_b=driver_of(b.info) if b.info else None,
         benchmarks=tuple(rows),
         differences=differences_of_runs(a, b),
-        notes=tuple(_notes(a, b, left, right)),
+        notes=(*absent, *_notes(a, b, left, right)),
     )
 
 

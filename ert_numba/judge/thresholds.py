@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -15,19 +14,20 @@ from ert_numba.judge.noise import Shift
 
 DEFAULT = 0.015
 NOISIEST = 0.2  # as a change of time: a benchmark that cannot tell this from noise says nothing at all
-_NEAR = 5  # names in a message
 _WIDEST = 20.0  # of a logarithm
 
 
 class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     """Fractions of the time. ``general`` is for all, ``named`` for benchmark names, keys, or patterns with * and ?.
 
-    A name goes before a pattern, and of two patterns the later one counts. ``source`` says where ``general`` stands.
+    A name goes before a pattern, and of two patterns the later one counts. ``source`` says where ``general`` stands;
+    ``project`` where ``named`` do, if that is a project's file, which serves other runs too.
     """
 
     general: float | None = None
     source: str = "--threshold"
     named: dict[str, float] = {}
+    project: str = ""
 
     def stated(self, name: str, key: str) -> Threshold | None:
         """What the user says of this benchmark; None where nothing."""
@@ -35,7 +35,7 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
             if exact in self.named:
                 return Threshold(fraction=self.named[exact], source=f"stated for {exact}")
         for pattern in reversed(self.named):
-            if _matches(pattern, name) or _matches(pattern, key):
+            if matches(pattern, name) or matches(pattern, key):
                 return Threshold(fraction=self.named[pattern], source=f"stated for {pattern}")
         return None if self.general is None else Threshold(fraction=self.general, source=self.source)
 
@@ -60,19 +60,6 @@ def percent(change: float) -> str:
     return f"{100 * change:+.1f} %"
 
 
-def check_names(thresholds: Thresholds, benchmarks: Iterable[tuple[str, str]]) -> None:
-    """Raise ErtError for a name or pattern that no benchmark (name, key) of either side has."""
-    known = list(dict.fromkeys(text for pair in benchmarks for text in pair))
-    for pattern in thresholds.named:
-        if not any(_matches(pattern, text) for text in known):
-            near = difflib.get_close_matches(pattern, known, n=_NEAR, cutoff=0.5) or sorted(known)[:_NEAR]
-            raise ErtError(
-                f"a threshold for {pattern!r}",
-                "neither run has a benchmark of that name",
-                f"Near it: {', '.join(near)}" if near else "Neither run has a benchmark at all",
-            )
-
-
 def parse_thresholds(table: Mapping[str, object], where: str) -> Thresholds:
     """The table ``[tool.ert_numba.compare]``: ``threshold`` and ``[.thresholds]``, in percent. Raises ErtError."""
     for name in table:
@@ -86,6 +73,7 @@ def parse_thresholds(table: Mapping[str, object], where: str) -> Thresholds:
         general=None if general is None else _fraction(general, "threshold", where),
         source=where,
         named={name: _fraction(value, name, where) for name, value in named.items()},
+        project=where if named else "",
     )
 
 
@@ -95,9 +83,12 @@ def _fraction(percent: object, name: str, where: str) -> float:
     return percent / 100
 
 
-def _matches(pattern: str, text: str) -> bool:
+def matches(pattern: str, text: str) -> bool:
+    """Whether the whole text is what the pattern says: ``*`` for any letters, ``?`` for one."""
+    return pattern == text or re.fullmatch(expression(pattern), text, re.DOTALL) is not None
+
+
+def expression(pattern: str) -> str:
+    """The pattern as a regular expression."""
     # Not fnmatch: brackets in pytest's names are no sets of letters.
-    if pattern == text:
-        return True
-    parts = (re.escape(letter).replace(r"\*", ".*").replace(r"\?", ".") for letter in pattern)
-    return re.fullmatch("".join(parts), text, re.DOTALL) is not None
+    return "".join({"*": ".*", "?": "."}.get(letter) or re.escape(letter) for letter in pattern)

@@ -145,9 +145,18 @@ def test_thresholds_of_the_project_and_of_the_command_line(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[tool.ert_numba.compare.thresholds]\n"DRAM.*" = 5\n"tests/*" = 5\n')
     assert compare("driver-580", "driver-590")[0] == 0
     assert compare("driver-580", "driver-590", "--threshold", "1")[0] == 0  # a name goes before it
-    (tmp_path / "pyproject.toml").write_text('[tool.ert_numba.compare.thresholds]\n"DRAM.raed" = 5\n')
-    assert "DRAM.read" in refused("driver-580", "driver-590")
     assert "0" in refused("driver-580", "driver-590", "--threshold", "0")
+
+
+def test_thresholds_of_the_project_for_other_devices_are_told_and_no_error(tmp_path):
+    text = '[tool.ert_numba.compare.thresholds]\n"L3.*" = 5\n"tests/*" = 5\n"DRAM.raed" = 5\n"DRAM.write_nt" = 5\n'
+    (tmp_path / "pyproject.toml").write_text(text)
+    code, out, notes = compare("driver-580", "driver-590")
+    assert code == 1
+    assert "1 slower" in out
+    notes = " ".join(notes.split())
+    assert "names L3.*, DRAM.write_nt, which neither run has" in notes
+    assert "names DRAM.raed, which neither run has. Near it: DRAM.read. Perhaps a slip" in notes
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,19 @@ def test_the_command_lines_threshold_replaces_the_general_one_alone(tmp_path):
         '[tool.ert_numba.compare]\nthreshold = 3\n[tool.ert_numba.compare.thresholds]\n"DRAM.*" = 1\n'
     )
     assert thresholds_for(None, tmp_path).general == 0.03
-    assert thresholds_for(2.0, tmp_path) == Thresholds(general=0.02, source="--threshold", named={"DRAM.*": 0.01})
+    assert thresholds_for(2.0, tmp_path) == Thresholds(
+        general=0.02, source="--threshold", named={"DRAM.*": 0.01}, project="[tool.ert_numba.compare] of pyproject.toml"
+    )
     with pytest.raises(ErtError, match="--threshold"):
         thresholds_for(-1.0, tmp_path)
+
+
+def test_a_name_that_neither_run_has_is_an_error_from_the_caller_and_a_note_from_the_project(forms, tmp_path):
+    with pytest.raises(ErtError, match=r"'L9\.\*'"):
+        ert_numba.compare("named", "named", thresholds=Thresholds(named={"L9.*": 0.01}))
+    (tmp_path / "pyproject.toml").write_text('[tool.ert_numba.compare.thresholds]\n"L9.*" = 1\n')
+    found = ert_numba.compare("named", "named", thresholds=thresholds_for(None, tmp_path))
+    assert "[tool.ert_numba.compare] of pyproject.toml names L9.*, which neither run has" in found.notes
 
 
 def test_an_ending_that_no_writer_has_is_refused_before_anything_is_written(forms, tmp_path):

@@ -2,9 +2,7 @@ import pytest
 
 from ert_numba.errors import ErtError
 from ert_numba.judge.judgement import Threshold
-from ert_numba.judge.thresholds import Thresholds, check_names, parse_thresholds
-
-PAIRS = [("suite::test[fp64.vector.fma]", "fp64.vector.fma"), ("suite::test[DRAM.read]", "DRAM.read")]
+from ert_numba.judge.thresholds import Thresholds, parse_thresholds
 
 
 @pytest.mark.parametrize(
@@ -34,25 +32,10 @@ def test_the_general_one_is_for_all_the_others():
     assert Thresholds().stated("n", "L1.read") is None
 
 
-@pytest.mark.parametrize("name", ["DRAM.raed", "dram.*", "suite::test[DRAM.reed]"])
-def test_a_name_that_no_benchmark_has_is_an_error_that_names_the_near_ones(name):
-    with pytest.raises(ErtError) as caught:
-        check_names(Thresholds(named={name: 0.01}), PAIRS)
-    assert name in caught.value.asked
-    assert "DRAM.read" in caught.value.remedy
-    check_names(Thresholds(named={"DRAM.*": 0.01}), PAIRS)
-
-
-def test_a_near_name_that_both_sides_have_is_named_once():
-    with pytest.raises(ErtError) as caught:
-        check_names(Thresholds(named={"DRAM.raed": 0.01}), [*PAIRS, *PAIRS])
-    near = caught.value.remedy.removeprefix("Near it: ").split(", ")
-    assert len(near) == len(set(near))
-
-
 def test_percentages_become_fractions():
     found = parse_thresholds({"threshold": 2, "thresholds": {"DRAM.*": 0.5}}, "there")
-    assert found == Thresholds(general=0.02, source="there", named={"DRAM.*": 0.005})
+    assert found == Thresholds(general=0.02, source="there", named={"DRAM.*": 0.005}, project="there")
+    assert parse_thresholds({"threshold": 2}, "there").project == ""
 
 
 @pytest.mark.parametrize(
