@@ -21,7 +21,7 @@ Say = Callable[[Answer], None]
 
 def alone(order: Order, say: Say) -> None:
     """An ordinary sweep of the GPU."""
-    from ert_numba.api import measured
+    from ert_numba.sampling import measured
 
     done, stopped = measured(
         order.request,
