@@ -14,8 +14,6 @@ from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped
 # runs that results/ holds. On a CPU several streams and huge pages make the device-memory roof.
 PREFERRED: tuple[tuple[str, str, dict[str, AxisValue]], ...] = (
     ("cpu_bandwidth", "DRAM.", {"streams": 4, "page": "huge"}),
-    ("cuda_load", "DRAM.read", {"pattern": "private"}),
-    ("cuda_store", "DRAM.write", {"block_threads": 512}),
 )
 # Added to a kernel's points: what a process would choose for itself is fixed. Of cuBLASLt's proposals the fastest one
 # changes from start to start (in 12 starts on an H200 twice for FP64, five times for FP16); its first is what a library

@@ -131,10 +131,14 @@ class Buffer:
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """Blocks, threads of a block, and what a block asks of the SM's joint L1 and shared memory."""
+    """Blocks, threads of a block, and what a block asks of the SM's joint L1 and shared memory.
+
+    ``rows`` times ``blocks`` of them, row after row: the second dimension of the grid.
+    """
 
     blocks: int
     threads: int
+    rows: int = 1
     shared_bytes: int = 0
     carveout_percent: int | None = (
         None  # of the joint memory that becomes shared memory; None leaves the driver's choice
@@ -180,7 +184,7 @@ class Function:
         from cuda.bindings import driver
 
         call(
-            driver.cuLaunchKernel, self._function, shape.blocks, 1, 1, shape.threads, 1, 1, shape.shared_bytes,
+            driver.cuLaunchKernel, self._function, shape.blocks, shape.rows, 1, shape.threads, 1, 1, shape.shared_bytes,
             stream(), (tuple(values), self._types), 0,
         )  # fmt: skip
 

@@ -129,10 +129,13 @@ class ChaseProgram(CudaProgram):
         return [memory]
 
     def prepare(self, worker: int) -> CudaState:
-        """A lap warms a set that a cache may hold; of a larger one a lap would take long and keep nothing."""
+        """Laps warm a set that a cache may hold; of a larger one a lap would take long and keep nothing.
+
+        Two, since the near half of an H200's L2 keeps a line of the far half from its second use on.
+        """
         state = super().prepare(worker)
         if self.lines * LINE <= WARM_BYTES:
-            self.run(state, -(-self.lines // STEPS))
+            self.run(state, 2 * -(-self.lines // STEPS))
         return state
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Reads of L1, L2 and device memory: 16-byte loads with a cache operator, every word added up.
+"""Reads of L1 and L2: 16-byte loads with a cache operator, every word added up.
 
 Memory holds the word index, so the sum of what was read is known exactly, whatever the order. ``cg`` bypasses L1; with
 ``ca`` the L1s of 132 SMs (33 MB) would fake an L2 of 20 TB/s. Where all SMs read the same lines at the same moment, the
@@ -91,56 +91,27 @@ def ring_loop(several: Any, one: Any, store: Any, threads: int, loads: int) -> C
     return kernel
 
 
-def make_stream_kernel(operator: str, threads: int, loads: int) -> Callable[..., None]:
-    """See :func:`stream_loop`; the operations are PTX."""
-    return stream_loop(straight_loads(operator, loads, threads * LOAD), _store(), threads, loads)
-
-
-def stream_loop(several: Any, store: Any, threads: int, loads: int) -> Callable[..., None]:
-    """The blocks read ``span`` bytes together, group after group in turn; a repetition reads all of it once."""
-    from numba.core.types import int64, uint32
-
-    group = threads * LOAD * loads
-
-    def kernel(results, repetitions, memory, span):  # type: ignore[no-untyped-def]
-        begin = int64(cuda.blockIdx.x) * int64(group)
-        base = memory + int64(cuda.threadIdx.x) * int64(LOAD)
-        step = int64(cuda.gridDim.x) * int64(group)
-        total = uint32(0)
-        for _ in range(repetitions):
-            offset = begin
-            while offset < span:
-                total += several(base + offset)
-                offset += step
-        store(results + int64(WORD) * int64(cuda.grid(1)), total)
-
-    return kernel
-
-
 def _store() -> Callable[..., Any]:
     return asm_operation("st.global.u32 [$0], $1;", None, ("int64", "uint32"))
 
 
-def recipe(pattern: str, operator: str, threads: int, loads: int) -> Recipe:
-    stream = pattern == "stream"
+def recipe(operator: str, threads: int, loads: int) -> Recipe:
     return Recipe(
-        make=make_stream_kernel if stream else make_ring_kernel,
+        make=make_ring_kernel,
         parameters={"operator": operator, "threads": threads, "loads": loads},
-        types=("int64", "int32", "int64", "int64")
-        if stream
-        else ("int64", "int32", "int64", "int64", "uint32", "int64"),
+        types=("int64", "int32", "int64", "int64", "uint32", "int64"),
         declared=(Declared(ptx=rf"ld\.global\.{operator}\.v4\.u32", count=1, at_least=loads, sass=r"LDG\.E\.128"),),
     )
 
 
 def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
     axes = point.axes
-    return recipe(str(axes["pattern"]), str(axes["operator"]), int(axes["block_threads"]), int(axes["loads"]))
+    return recipe(str(axes["operator"]), int(axes["block_threads"]), int(axes["loads"]))
 
 
 class ReadProgram(CudaProgram):
-    """One pattern over one buffer. Axes: ``pattern`` "private", "shared" or "stream"; ``working_set_bytes``, of one SM
-    for private lines, of the whole device otherwise.
+    """One pattern over one buffer. Axes: ``pattern`` "private" or "shared"; ``working_set_bytes``, of one SM for
+    private lines, of the whole device for shared ones.
     """
 
     result_bytes = WORD
@@ -154,11 +125,7 @@ class ReadProgram(CudaProgram):
         super().__init__(build_code(point_recipe(point, device), device), shape)
         own = self.total_bytes // blocks
         first = own // LINE * LINE
-        self.geometry = {
-            "private": (own, own, 0),
-            "shared": (0, self.total_bytes, first),
-            "stream": (self.total_bytes,),
-        }[self.pattern]
+        self.geometry = {"private": (own, own, 0), "shared": (0, self.total_bytes, first)}[self.pattern]
 
     def allocate(self) -> list[Buffer]:
         memory = Buffer(self.total_bytes)
@@ -184,8 +151,7 @@ def total_bytes(point: Point) -> int:
     wanted = int(axes["working_set_bytes"])
     if axes["pattern"] == "private":
         return max(group, wanted * int(axes["units"]) // blocks // LINE * LINE) * blocks
-    each = group * blocks if axes["pattern"] == "stream" else LINE
-    return max(group, each, wanted // each * each)
+    return max(group, wanted // LINE * LINE)
 
 
 def work(point: Point) -> Work:

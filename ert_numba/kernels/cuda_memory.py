@@ -1,21 +1,28 @@
 """Which points of which memory kernel bear witness to which level of a GPU: sizes follow from the caches it reports.
 
-Launch shapes are the best of a sweep on an H200 (results/nvidia-h200/variants.json): few blocks with many loads in
-flight for L2, all threads for device memory.
+Launch shapes are the best of a sweep on an H200 (results/nvidia-h200): few blocks with many loads
+in flight for L2, small tiles for device memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ert_numba.kernels import cuda_knee, cuda_latency, cuda_load, cuda_store, cuda_words
+from ert_numba.kernels import cuda_knee, cuda_latency, cuda_load, cuda_read, cuda_store, cuda_words
 from ert_numba.kernels.cuda_program import blocks
+from ert_numba.kernels.cuda_tiles import Tile
 from ert_numba.kernels.spec import KernelSpec, Program, Request
 from ert_numba.records import AxisValue, DeviceInfo, Point, Skipped, Work
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _STREAM_BYTES = 16 * 10**9  # a figure over less may hold some per cent of cache hits, far more than 8 x any L2
 _QUICK_STREAM_BYTES = 4 * 10**9
+READ_TILES = (
+    Tile(threads=512, loads=2, groups=2), Tile(threads=1024, loads=2, groups=2), Tile(threads=256, loads=4, groups=1),
+)  # fmt: skip
+STORE_TILES = (
+    Tile(threads=128, loads=2, groups=1), Tile(threads=1024, loads=2, groups=1), Tile(threads=1024, loads=4, groups=1),
+)  # fmt: skip
 
 
 def cache_bytes(device: DeviceInfo, level: str) -> int | None:
@@ -46,21 +53,9 @@ def _load_points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipp
             yield Skipped(what=f"{level}.read", reason=f"neither driver nor catalogue tells the size of {level}")
             continue
         yield from made(device, request, size)
-    if request.wants_level("DRAM"):
-        yield from _dram_points(device, stream_bytes(device, request))
     if not request.levels:
         reason = "no kernel yet: texture reads share L1's path, constant reads are words broadcast to a warp"
         yield from (Skipped(what=what, reason=reason) for what in ("CONSTANT.read", "TEXTURE.read"))
-
-
-def _dram_points(device: DeviceInfo, size: int) -> Iterator[Point]:
-    """Cards of one product differ in which of these is best by 1 %: many threads, or fewer with more in flight."""
-    axes: dict[str, AxisValue] = {"operator": "cg"}
-    deep = axes | {"block_threads": 512, "loads": 8, "blocks": 2 * device.units}
-    wide = axes | {"block_threads": 1024, "loads": 4, "blocks": blocks(device, 1024)}
-    yield _load("DRAM.read", deep | {"pattern": "stream"}, size, device)
-    yield _load("DRAM.read", wide | {"pattern": "private"}, size // device.units, device)
-    yield _load("DRAM.read", deep | {"pattern": "private"}, size // device.units, device)
 
 
 def _l1_points(device: DeviceInfo, request: Request, size: int) -> Iterator[Point]:
@@ -77,7 +72,13 @@ def _l2_points(device: DeviceInfo, request: Request, size: int) -> Iterator[Poin
         "loads": 4,
         "blocks": device.units,
     }
-    shared = private | {"pattern": "shared", "shared": True}
+    shared = private | {
+        "pattern": "shared",
+        "shared": True,
+        "block_threads": 256,
+        "loads": 8,
+        "blocks": 4 * device.units,
+    }
     # Between L1 and L2 an H200 merges and keeps requests, some 1.7 MB in all: counters give it 3 % of 48 MB and 8 % of
     # 24 MB of private lines, 6 % of 25 MB and 10 % of 12 MB of shared ones. So the sets are large.
     yield _load("L2.read.private", private, int(size * 0.75 / device.units), device)
@@ -125,18 +126,27 @@ KNEES = KernelSpec(
 )
 
 
+def _read_points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
+    if request.wants_level("DRAM"):
+        for tile in READ_TILES:
+            yield _sized("cuda_read", "DRAM.read", tile.axes(), stream_bytes(device, request))
+
+
+def _build_read(point: Point, device: DeviceInfo) -> Program:
+    return cuda_read.TileReadProgram(point, device)
+
+
+READ = KernelSpec(
+    name="cuda_read", device_kind="gpu", kind="bandwidth", points=_read_points, work=cuda_read.work, build=_build_read
+)
+
+
 def _store_points(device: DeviceInfo, request: Request) -> Iterable[Point | Skipped]:
-    if not request.wants_level("DRAM"):
-        return
-    for access in cuda_store.ACCESSES:
-        for threads in (1024, 512):
-            axes: dict[str, AxisValue] = {
-                "access": access,
-                "block_threads": threads,
-                "loads": 4,
-                "blocks": blocks(device, threads),
-            }
-            yield _sized("cuda_store", f"DRAM.{access}", axes, stream_bytes(device, request))
+    if request.wants_level("DRAM"):
+        for access in cuda_store.ACCESSES:
+            for tile in STORE_TILES:
+                axes = tile.axes() | {"access": access}
+                yield _sized("cuda_store", f"DRAM.{access}", axes, stream_bytes(device, request))
 
 
 def _sized(kernel: str, ceiling: str, axes: dict[str, AxisValue], size: int) -> Point:
@@ -189,9 +199,11 @@ def _latency_points(device: DeviceInfo, request: Request) -> Iterable[Point | Sk
     for level, space, size in rows:
         if request.wants_level(level):
             yield _chase(f"{level}.latency", space, size, request)
-    # Not in a quick sweep: with a size an octave the curve would put the end of L2 where that of its near half is.
-    for size in ladder(l1 / 8, 4.01 * l2, 2) if request.wants_level("L2") and not request.quick else ():
-        yield _chase("curve.latency", "global.ca", size, request)
+    # Not in a quick sweep: with a size an octave the curve would put the end of L2 where that of its near half is. The
+    # far half is served between the two ends alone, less than an octave, so there are more sizes there.
+    if request.wants_level("L2") and not request.quick:
+        for size in sorted({*ladder(l1 / 8, 4.01 * l2, 2), *ladder(0.45 * l2, 1.2 * l2, 6)}):
+            yield _chase("curve.latency", "global.ca", size, request)
 
 
 def _chase(ceiling: str, space: str, size: int, request: Request) -> Point:

@@ -1,7 +1,7 @@
 """A compiled CUDA kernel as a Program: memory, launches and the comparison with its gold value.
 
-Every kernel takes first the address of one result a thread and the number of repetitions, and loops over these inside
-ONE launch, so that a sample can last long against the cost of a launch.
+All repetitions happen inside ONE launch, so that a sample can last long against the cost of a launch: most kernels take
+first the address of one result a thread and the number of repetitions, and loop over these.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ class CudaProgram:
     """Base of the programs that launch one kernel; a kernel module says what memory and arguments it needs."""
 
     result_bytes = 8
+    result_count: int | None = None
+    """Results of ``result_bytes`` each; None: one a thread."""
 
     def __init__(self, compiled: Compiled, shape: LaunchShape) -> None:
         self.compiled, self.shape, self.code = compiled, shape, compiled.code
@@ -42,10 +44,14 @@ class CudaProgram:
     def prepare(self, worker: int) -> CudaState:
         function = Function(self.compiled.cubin, self.compiled.entry, self.compiled.types)
         function.configure(self.shape)
-        return CudaState(function, Buffer(self.shape.blocks * self.shape.threads * self.result_bytes), self.allocate())
+        results = self.result_count or self.shape.blocks * self.shape.threads
+        return CudaState(function, Buffer(results * self.result_bytes), self.allocate())
+
+    def launch_shape(self, repetitions: int) -> LaunchShape:
+        return self.shape
 
     def run(self, state: CudaState, repetitions: int) -> float:
-        state.function.launch(self.shape, self.values(state, repetitions))
+        state.function.launch(self.launch_shape(repetitions), self.values(state, repetitions))
         return 0.0
 
     def check(self, state: CudaState) -> bool | None:

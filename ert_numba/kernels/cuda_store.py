@@ -1,4 +1,4 @@
-"""Device memory written: write, copy and triad by 16 bytes.
+"""Device memory written: write, copy and triad by 16 bytes, a block a tile.
 
 Bytes are counted as STREAM does, what the kernel names; a GPU does not read a line before it writes all of it.
 """
@@ -13,14 +13,13 @@ import numpy as np
 from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
-from ert_numba.kernels.cuda_driver import Buffer, LaunchShape
+from ert_numba.kernels.cuda_driver import Buffer
 from ert_numba.kernels.cuda_fill import fill_with_index
-from ert_numba.kernels.cuda_program import CudaProgram, CudaState, build_code
+from ert_numba.kernels.cuda_program import CudaState, build_code
+from ert_numba.kernels.cuda_tiles import LOAD, TileProgram, tile_of
 from ert_numba.kernels.cuda_toolchain import Recipe
 from ert_numba.kernels.ptx import asm_operation
 from ert_numba.records import DeviceInfo, Point, Work
-
-LOAD = 16  # bytes
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,15 +31,14 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     reads: int
     writes: int
-    loads: int  # 16-byte elements of a thread in flight
 
 
 ACCESSES: dict[str, Access] = {
     row.name: row
     for row in (
-        Access(name="write", reads=0, writes=1, loads=4),
-        Access(name="copy", reads=1, writes=1, loads=4),
-        Access(name="triad", reads=2, writes=1, loads=4),
+        Access(name="write", reads=0, writes=1),
+        Access(name="copy", reads=1, writes=1),
+        Access(name="triad", reads=2, writes=1),
     )
 }
 
@@ -70,19 +68,16 @@ def make_store_kernel(access: str, threads: int, loads: int) -> Callable[..., No
 
 
 def store_loop(group: Any, threads: int, loads: int) -> Callable[..., None]:
-    """Blocks take groups of ``loads`` x ``threads`` elements in turn; ``span`` is a multiple of the grid's groups."""
+    """A block takes ``groups`` groups of ``loads`` x ``threads`` elements in a row."""
     from numba.core.types import int64
 
     size = threads * loads * LOAD
 
-    def kernel(results, repetitions, target, first, second, span, scale):  # type: ignore[no-untyped-def]
-        begin = int64(cuda.blockIdx.x) * int64(size) + int64(cuda.threadIdx.x) * int64(LOAD)
-        step = int64(cuda.gridDim.x) * int64(size)
-        for _ in range(repetitions):
-            offset = begin
-            while offset < span:
-                group(target + offset, first + offset, second + offset, scale)
-                offset += step
+    def kernel(target, first, second, groups, scale):  # type: ignore[no-untyped-def]
+        offset = int64(cuda.blockIdx.x) * groups * int64(size) + int64(cuda.threadIdx.x) * int64(LOAD)
+        for _ in range(groups):
+            group(target + offset, first + offset, second + offset, scale)
+            offset += int64(size)
 
     return kernel
 
@@ -91,27 +86,27 @@ def recipe(access: str, threads: int, loads: int) -> Recipe:
     return Recipe(
         make=make_store_kernel,
         parameters={"access": access, "threads": threads, "loads": loads},
-        types=("int64", "int32", "int64", "int64", "int64", "int64", "float32"),
+        types=("int64", "int64", "int64", "int64", "float32"),
         declared=(Declared(ptx=r"st\.global\.cs\.v4\.b32", count=loads, sass=r"STG\.E(\.EF)?\.128"),),
     )
 
 
 def point_recipe(point: Point, device: DeviceInfo) -> Recipe:
-    return recipe(str(point.axes["access"]), int(point.axes["block_threads"]), int(point.axes["loads"]))
+    tile = tile_of(point)
+    return recipe(str(point.axes["access"]), tile.threads, tile.loads)
 
 
-class StoreProgram(CudaProgram):
-    """Write, copy or triad over arrays of equal size. Axes: ``access``, ``working_set_bytes`` (all arrays together)."""
+class StoreProgram(TileProgram):
+    """Write, copy or triad over arrays of equal size.
 
-    result_bytes = 4
+    Axes: ``access``; those of a tile; ``working_set_bytes``, of all arrays together.
+    """
+
     scale = 3.0
 
     def __init__(self, point: Point, device: DeviceInfo) -> None:
-        axes = point.axes
-        self.access = ACCESSES[str(axes["access"])]
-        self.array_bytes = array_bytes(point)
-        shape = LaunchShape(int(axes["blocks"]), int(axes["block_threads"]))
-        super().__init__(build_code(point_recipe(point, device), device), shape)
+        self.access = ACCESSES[str(point.axes["access"])]
+        super().__init__(build_code(point_recipe(point, device), device), tile_of(point), array_bytes(point))
 
     def allocate(self) -> list[Buffer]:
         """Target first, then what is read; the word index, read as FP32, is a small number that triad scales."""
@@ -123,7 +118,7 @@ class StoreProgram(CudaProgram):
     def values(self, state: CudaState, repetitions: int) -> tuple[int | float, ...]:
         addresses = [buffer.address for buffer in state.buffers]
         addresses += [addresses[0]] * (3 - len(addresses))
-        return (state.results.address, repetitions, *addresses, self.array_bytes, self.scale)
+        return (*addresses, self.tile.groups, self.scale)
 
     def check(self, state: CudaState) -> bool:
         """The first and last MiB of the target, and whether every word between was written."""
@@ -153,10 +148,9 @@ def _every(buffer: Buffer, words: int) -> Any:
 
 
 def array_bytes(point: Point) -> int:
-    axes = point.axes
-    access = ACCESSES[str(axes["access"])]
-    unit = int(axes["blocks"]) * int(axes["block_threads"]) * int(axes["loads"]) * LOAD
-    return max(unit, int(axes["working_set_bytes"]) // (access.reads + access.writes) // unit * unit)
+    """Of one array."""
+    access = ACCESSES[str(point.axes["access"])]
+    return tile_of(point).whole(int(point.axes["working_set_bytes"]) // (access.reads + access.writes))
 
 
 def work(point: Point) -> Work:

@@ -77,11 +77,12 @@ def _launch(spec: KernelSpec, point: Point, device: DeviceInfo) -> Launched:
     with profiled():  # neither the fills nor the laps that warm a cache
         program.run(state, repetitions)
         synchronize()
+    shape = program.launch_shape(repetitions)
     return Launched(
         name=program.compiled.entry,
         ceiling=point.ceiling,
-        blocks=program.shape.blocks,
-        threads=program.shape.threads,
+        blocks=shape.blocks * shape.rows,
+        threads=shape.threads,
         repetitions=repetitions,
         work=Work(
             flop=once.flop * repetitions,

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from ert_numba.kernels import cuda_fill, cuda_knee, cuda_latency, cuda_load, cuda_shared, cuda_store, cuda_words
+from ert_numba.kernels import (
+    cuda_fill,
+    cuda_knee,
+    cuda_latency,
+    cuda_load,
+    cuda_read,
+    cuda_shared,
+    cuda_store,
+    cuda_words,
+)
 from ert_numba.kernels.cuda_fill import index_sum
 
 WORD = 4
@@ -35,6 +44,11 @@ class Memory:
     def store(self, address: int, value: int) -> None:
         with self.lock:
             self.stored[int(address) // WORD] = int(value) % 2**32
+
+    def add(self, address: int, value: int) -> None:
+        word = int(address) // WORD
+        with self.lock:
+            self.stored[word] = (self.stored.get(word, 0) + int(value)) % 2**32
 
     def total(self) -> int:
         return sum(self.stored.values()) % 2**32
@@ -74,25 +88,26 @@ def ring_shared() -> None:
     ring(blocks=3, threads=4, loads=2, span=128 * 7, shared=True, laps=2)
 
 
-def stream() -> None:
-    blocks, threads, loads = 2, 4, 2
-    group = threads * loads * 16
-    memory = Memory(blocks * group * 3 // WORD)
+def read() -> None:
+    """Two rows of three blocks of two warps, each a tile of two groups."""
+    blocks, threads, loads, groups = 3, 64, 2, 2
+    memory = Memory(blocks * threads * loads * 16 * groups // WORD)
 
     def several(address: int) -> np.uint32:
         return np.uint32(sum(memory.quad(int(address) + k * threads * 16) for k in range(loads)) % 2**32)
 
-    kernel = cuda.jit(cuda_load.stream_loop(several, memory.store, threads, loads))
-    span = blocks * group * 3
+    kernel = cuda.jit(cuda_read.tile_loop(several, memory.add, threads, loads))
     with np.errstate(over="ignore"):
-        kernel[blocks, threads](0, 2, 0, span)
+        kernel[(blocks, 2), threads](0, 0, groups)
     assert set(memory.reads.values()) == {2}
     assert len(memory.reads) == len(memory.words)
+    assert set(memory.stored) == set(range(blocks * threads // 32))  # a result a warp
+    assert memory.total() == 2 * index_sum(len(memory.words)) % 2**32
 
 
 def copy() -> None:
-    blocks, threads, loads = 2, 4, 2
-    span = blocks * threads * loads * 16 * 3
+    blocks, threads, loads, groups = 2, 4, 2, 3
+    span = blocks * threads * loads * 16 * groups
     touched: Counter[tuple[int, int, int]] = Counter()
     lock = threading.Lock()
 
@@ -103,7 +118,7 @@ def copy() -> None:
                 touched[int(target) + step, int(first) + step, int(second) + step] += 1
 
     kernel = cuda.jit(cuda_store.store_loop(group, threads, loads))
-    kernel[blocks, threads](0, 2, 0, 10_000, 20_000, span, 1.0)
+    kernel[(blocks, 2), threads](0, 10_000, 20_000, groups, 1.0)
     assert set(touched) == {(at, 10_000 + at, 20_000 + at) for at in range(0, span, 16)}
     assert set(touched.values()) == {2}
 
@@ -212,7 +227,7 @@ def shared() -> None:
 def main(name: str) -> None:
     cases: dict[str, Any] = {
         case.__name__: case
-        for case in (ring_private, ring_shared, ring_tail, stream, copy, strided, random, knee, layer, index, shared)
+        for case in (ring_private, ring_shared, ring_tail, read, copy, strided, random, knee, layer, index, shared)
     }
     cases[name]()
 

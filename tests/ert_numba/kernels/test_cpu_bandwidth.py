@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from cpu_targets import host, made_up_device
 
@@ -70,7 +71,8 @@ def test_remote_memory_needs_two_nodes():
     remote = [row for row in points(Request()) if row.ceiling.startswith("REMOTE")]
     assert {row.ceiling for row in remote} == {"REMOTE.read@core"}
     assert {row.axes["threads"] for row in remote} == {1}
-    assert CPU_BANDWIDTH.build(remote[0], host()).remote
+    here = msgspec.structs.replace(remote[0], axes={**remote[0].axes, "isa": host_isa(host()).key})
+    assert CPU_BANDWIDTH.build(here, host()).remote
     assert skipped(Request(), made_up_device(numa_nodes=1))["REMOTE.read@core"] == "this machine has one memory node"
     asked = points(Request(levels=("REMOTE",)))
     assert {row.ceiling for row in asked} == {"REMOTE.read@core"}

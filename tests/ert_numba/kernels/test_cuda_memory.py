@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ert_numba.kernels import cuda_load, cuda_memory, cuda_store, cuda_words, registry_cuda
+from ert_numba.kernels import cuda_load, cuda_memory, cuda_read, cuda_store, cuda_words, registry_cuda
 from ert_numba.kernels.cuda_fill import index_sum
+from ert_numba.kernels.cuda_tiles import Tile
 from ert_numba.kernels.spec import Request
 from ert_numba.records import Cache, DeviceInfo, Point, Skipped
 
@@ -34,13 +35,12 @@ def test_every_point_is_offered_once() -> None:
 def test_no_point_takes_more_than_a_quarter_of_the_memory_or_half_a_gigabyte(memory: int) -> None:
     for point in points(gpu(memory=memory)):
         if point.ceiling.startswith("DRAM.") and point.kernel != "cuda_latency":
-            per = 132 if point.axes.get("pattern") == "private" else 1
-            assert int(point.axes["working_set_bytes"]) * per <= memory // 4
+            assert int(point.axes["working_set_bytes"]) <= memory // 4
 
 
 def test_device_memory_is_read_over_more_than_eight_times_l2() -> None:
     read = next(point for point in points(gpu()) if point.ceiling == "DRAM.read")
-    assert cuda_load.total_bytes(read) > 8 * (60 << 20)
+    assert cuda_read.array_bytes(read) > 8 * (60 << 20)
 
 
 def test_l2_sets_fit_into_l2_and_pass_l1_by() -> None:
@@ -66,7 +66,7 @@ def test_an_unknown_l1_is_skipped_with_a_reason() -> None:
 
 def test_levels_that_were_not_asked_for_are_not_offered() -> None:
     request = Request(levels=("L2",))
-    kernels = (cuda_memory.LOAD, cuda_memory.STORE, cuda_memory.WORDS, cuda_memory.KNEES)
+    kernels = (cuda_memory.LOAD, cuda_memory.READ, cuda_memory.STORE, cuda_memory.WORDS, cuda_memory.KNEES)
     offered = [row for spec in kernels for row in spec.points(gpu(), request)]
     assert {row.ceiling for row in offered if isinstance(row, Point)} == {
         "L2.read.private", "L2.read.shared", "curve.read.private", "curve.read.shared",
@@ -76,15 +76,31 @@ def test_levels_that_were_not_asked_for_are_not_offered() -> None:
 @pytest.mark.parametrize("size", [1, 10**6, 25 * 10**6, 999_999_999])
 def test_sets_are_rounded_down_to_what_the_blocks_share(size: int) -> None:
     axes = {"blocks": 6, "block_threads": 64, "loads": 4, "units": 6}
-    for pattern in ("private", "shared", "stream"):
+    for pattern in ("private", "shared"):
         point = Point(kernel="cuda_load", ceiling="x", axes=axes | {"pattern": pattern, "working_set_bytes": size})
         total = cuda_load.total_bytes(point)
         assert total % 128 == 0
         assert total <= max(size * (6 if pattern == "private" else 1), 6 * 64 * 4 * 16)
-    store = Point(kernel="s", ceiling="x", axes=axes | {"access": "triad", "working_set_bytes": size})
-    assert cuda_store.array_bytes(store) % (6 * 64 * 4 * 16) == 0
     word = Point(kernel="w", ceiling="x", axes=axes | {"access": "random", "working_set_bytes": size})
     assert cuda_words.word_count(word) % (4 * 6 * 64) == 0
+
+
+@pytest.mark.parametrize("size", [1, 8192, 10**6, 999_999_999])
+@pytest.mark.parametrize("tile", [*cuda_memory.READ_TILES, *cuda_memory.STORE_TILES])
+def test_arrays_are_whole_tiles_and_one_at_least(size: int, tile: Tile) -> None:
+    axes = tile.axes() | {"access": "triad", "working_set_bytes": size}
+    for found, wanted in (
+        (cuda_read.array_bytes(Point(kernel="r", ceiling="x", axes=axes)), size),
+        (cuda_store.array_bytes(Point(kernel="s", ceiling="x", axes=axes)), size // 3),
+    ):
+        assert found % tile.bytes == 0
+        assert max(1, wanted // tile.bytes) == found // tile.bytes
+
+
+def test_the_far_half_of_l2_has_sizes_of_its_own() -> None:
+    """Between the ends of the two halves, less than an octave apart, a plateau needs several sizes to be read."""
+    sizes = [int(p.axes["working_set_bytes"]) for p in points(gpu()) if p.ceiling == "curve.latency"]
+    assert len({size for size in sizes if 0.55 * (60 << 20) < size < 0.85 * (60 << 20)}) >= 4
 
 
 @pytest.mark.parametrize("words", [0, 1, 2, 1000, 2**20 + 7])
