@@ -1,8 +1,7 @@
 """The rows of an Nsight Compute CSV amid whatever else a terminal caught: two ways, one result.
 
-The quick way takes the rows of many launches at once: those of one launch share their beginning to the byte, and what
-is left of them is cut at its quotes. It is taken only where counting these proves that it gives what a CSV reader
-would; every other line goes the exact way, cell by cell.
+The quick way takes the rows of many launches at once (``csv_blocks``), and only where that provably gives what a CSV
+reader would; every other line goes the exact way, cell by cell.
 """
 
 from __future__ import annotations
@@ -10,18 +9,16 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from appprof.report.csv_blocks import BlockFinder, cut
 from appprof.report.csv_layout import METRIC, Layout, find_layout, literal_cells, row_cells
 from ert_numba.errors import ErtError
 
 LINE_LIMIT = 16 << 20
 CONTINUATION_LIMIT = 200  # physical lines in one logical line
-SEPARATOR = b'","'
 CUT_ROW = re.compile(rb'"\d+"(?:,|$)')
 MESSAGES_KEPT, LOST_KEPT = 1000, 20
-MOST_BLOCKS, MOST_SKIPS = 1024, 4096  # launches taken together, lengths of beginnings kept
-LINE_END = b'"\n"'
+MOST_BLOCKS = 1024  # launches taken together
 LONGEST_WAIT = 4 << 20  # bytes of one launch that wait for its next rows: they are looked at again with each piece
-SLACK = 4  # bytes by which the values of a launch may be shorter than those of the last one, a row
 
 
 class Table(Protocol):
@@ -51,9 +48,8 @@ class RowScanner:
         self._table: Table | None = None
         self._trailers: tuple[bytes, ...] = ()
         self._rest = b""
-        self._skips: dict[int, re.Pattern[bytes]] = {}
         self._most = 1  # how many launches are tried together: one after a failure, then twice as many each time
-        self._rows = self._tail_bytes = 0
+        self._blocks = BlockFinder()
         self._ends_at_value = False
         self._open: list[bytes] = []  # the lines so far of a row whose quotes are not closed
 
@@ -110,7 +106,7 @@ class RowScanner:
         trailer = next((one for one in self._trailers if text.endswith(one, at, text.find(b"\n", at, end))), b"")
         if not trailer:
             return at
-        blocks, tails, stop = self._blocks(text, at, end, trailer)
+        blocks, tails, stop = self._blocks.find(text, at, end, trailer, self._most)
         if blocks and stop == end and not final and (blocks[-1][0] or end < LONGEST_WAIT):
             stop, _, count = blocks.pop()
             del tails[len(tails) - count :]
@@ -118,16 +114,10 @@ class RowScanner:
                 return -1
         if not blocks:
             return at
-        # Name, comma, unit, comma, value, what follows it, line end. Line ends stand between rows alone: where each is
-        # the last of seven pieces, every row has its own five quotes and lends none to the next.
-        lines, behind = LINE_END.join((*tails, b"")), trailer[1:]
-        if b'"' in behind:
-            lines, behind = lines.replace(trailer + LINE_END, b'"' + LINE_END), b""
-        cells, count = lines.split(b'"'), len(tails)
-        bars = ((1, b","), (3, b","), (5, behind), (6, b"\n"))
-        if len(cells) != 7 * count + 1 or any(cells[place::7].count(bar) != count for place, bar in bars):
+        cells = cut(tails, trailer)
+        if cells is None:
             return self._fewer(text, at, end, final, len(blocks))
-        names, units, values = cells[0:-1:7], cells[2::7], cells[4::7]
+        names, units, values = cells
         place = 0
         for start, prefix, rows in blocks:
             upto = place + rows
@@ -144,47 +134,6 @@ class RowScanner:
         """Try one launch alone where several could not be taken together."""
         self._most = 1
         return self._quick(text, at, end, final=final) if blocks > 1 else at
-
-    def _blocks(
-        self, text: bytes, at: int, end: int, trailer: bytes
-    ) -> tuple[list[tuple[int, bytes, int]], list[bytes], int]:
-        """Runs of lines with one beginning, each (its place, the beginning, its lines); all lines without their
-        beginnings; where the last run ends."""
-        blocks: list[tuple[int, bytes, int]] = []
-        tails: list[bytes] = []
-        while at < end and len(blocks) < self._most:
-            stop = text.find(b"\n", at, end)
-            value = text.rfind(SEPARATOR, at, stop - len(trailer)) if text.endswith(trailer, at, stop) else -1
-            unit = text.rfind(SEPARATOR, at, value) if value >= 0 else -1
-            name = text.rfind(SEPARATOR, at, unit) if unit >= 0 else -1
-            if name < 0:
-                break
-            prefix = text[at : name + len(SEPARATOR)]
-            size = len(prefix)
-            rows = [text[at + size : stop]]
-            # Where the rows of a launch end that has as many as the last one had, of almost their length.
-            guess = text.find(b"\n", at + self._rows * size + self._tail_bytes, end)
-            if guess > stop and text.startswith(prefix, text.rfind(b"\n", at, guess) + 1):
-                body = text[at + size : guess]
-                found = self._skip(size).split(body)
-                if (b"\n" + prefix).join(found) == body:
-                    rows, stop = found, guess
-            while text.startswith(prefix, stop + 1, end):
-                begin, stop = stop + 1 + size, text.find(b"\n", stop + 1, end)
-                rows.append(text[begin:stop])
-            tails += rows
-            count = len(rows)
-            self._rows, self._tail_bytes = count, stop - at - count * (size + SLACK)
-            blocks.append((at, prefix, count))
-            at = stop + 1
-        return blocks, tails, at
-
-    def _skip(self, size: int) -> re.Pattern[bytes]:
-        """A line end and so many bytes."""
-        if size not in self._skips:
-            self._skips = {} if len(self._skips) > MOST_SKIPS else self._skips
-            self._skips[size] = re.compile(rb"\n.{%d}" % size, re.DOTALL)
-        return self._skips[size]
 
     def _exact(self, raw: bytes) -> None:
         """Take one physical line."""
