@@ -129,6 +129,33 @@ class Buffer:
         return values
 
 
+class Part(Buffer):
+    """A part of a buffer, which lives as long as its parts do."""
+
+    def __init__(self, whole: Buffer, offset_bytes: int, size_bytes: int) -> None:
+        self.whole, self.size_bytes = whole, size_bytes
+        self.address = whole.address + offset_bytes
+
+
+_GRAIN = 64 << 20  # bytes: programs whose sizes differ by a tile share
+_common: weakref.WeakValueDictionary[int, Buffer] = weakref.WeakValueDictionary()
+
+
+def common_memory(size_bytes: int) -> Buffer:
+    """Memory of the current device that programs use in turn; it holds whatever the last one left there.
+
+    For programs of gigabytes: several, kept open side by side, would not fit, and freeing costs more than memory. An
+    H200's driver clears what was freed, at some 2 ms a GB, and takes 13 % of the bandwidth for so long.
+    """
+    from cuda.bindings import driver
+
+    context = int(call(driver.cuCtxGetCurrent))
+    found = _common.get(context)
+    if found is None or found.size_bytes < size_bytes:
+        found = _common[context] = Buffer(-(-size_bytes // _GRAIN) * _GRAIN)
+    return found
+
+
 @dataclass(frozen=True)
 class LaunchShape:
     """Blocks, threads of a block, and what a block asks of the SM's joint L1 and shared memory.

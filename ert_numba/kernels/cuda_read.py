@@ -13,7 +13,6 @@ import numpy as np
 from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
-from ert_numba.kernels.cuda_driver import Buffer
 from ert_numba.kernels.cuda_fill import fill_with_index, index_sum
 from ert_numba.kernels.cuda_load import straight_loads
 from ert_numba.kernels.cuda_program import CudaState, build_code
@@ -76,17 +75,13 @@ class TileReadProgram(TileProgram):
     """One buffer, read once a repetition. Axes: those of a tile, and ``working_set_bytes``."""
 
     def __init__(self, point: Point, device: DeviceInfo) -> None:
-        super().__init__(build_code(point_recipe(point, device), device), tile_of(point), array_bytes(point))
-
-    def allocate(self) -> list[Buffer]:
-        memory = Buffer(self.array_bytes)
-        fill_with_index(memory)
-        return [memory]
+        super().__init__(build_code(point_recipe(point, device), device), tile_of(point), array_bytes(point), 1)
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
         return (state.results.address, state.buffers[0].address, self.tile.groups)
 
     def check(self, state: CudaState) -> bool:
+        fill_with_index(state.buffers[0])
         state.results.fill(0)
         self.run(state, 3)
         found = int(state.results.download(np.uint32).sum(dtype=np.uint64) % 2**32)

@@ -14,7 +14,6 @@ from numba import cuda  # a global: the simulator swaps it
 
 from ert_numba.kernels.cuda_code import Declared
 from ert_numba.kernels.cuda_driver import Buffer
-from ert_numba.kernels.cuda_fill import fill_with_index
 from ert_numba.kernels.cuda_program import CudaState, build_code
 from ert_numba.kernels.cuda_tiles import LOAD, TileProgram, tile_of
 from ert_numba.kernels.cuda_toolchain import Recipe
@@ -106,14 +105,8 @@ class StoreProgram(TileProgram):
 
     def __init__(self, point: Point, device: DeviceInfo) -> None:
         self.access = ACCESSES[str(point.axes["access"])]
-        super().__init__(build_code(point_recipe(point, device), device), tile_of(point), array_bytes(point))
-
-    def allocate(self) -> list[Buffer]:
-        """Target first, then what is read; the word index, read as FP32, is a small number that triad scales."""
-        buffers = [Buffer(self.array_bytes) for _ in range(1 + self.access.reads)]
-        for buffer in buffers:
-            fill_with_index(buffer)
-        return buffers
+        arrays = 1 + self.access.reads  # the target, then what is read
+        super().__init__(build_code(point_recipe(point, device), device), tile_of(point), array_bytes(point), arrays)
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int | float, ...]:
         addresses = [buffer.address for buffer in state.buffers]
@@ -121,7 +114,7 @@ class StoreProgram(TileProgram):
         return (*addresses, self.tile.groups, self.scale)
 
     def check(self, state: CudaState) -> bool:
-        """The first and last MiB of the target, and whether every word between was written."""
+        """Every word of a small target; of a large one its head, middle and tail."""
         words = self.array_bytes // 4
         state.buffers[0].fill(0xFFFFFFFF)
         for source in state.buffers[1:]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import msgspec
 
-from ert_numba.kernels.cuda_driver import LaunchShape
+from ert_numba.kernels.cuda_driver import Buffer, LaunchShape, Part, common_memory
 from ert_numba.kernels.cuda_program import CudaProgram
 from ert_numba.kernels.cuda_toolchain import Compiled
 from ert_numba.records import AxisValue, Point
@@ -49,14 +49,19 @@ def tile_of(point: Point) -> Tile:
 
 
 class TileProgram(CudaProgram):
-    """A block for each tile of arrays of ``array_bytes``; a repetition is one more row of such blocks."""
+    """A block for each tile of ``arrays`` of ``array_bytes``; a repetition is one more row of such blocks."""
 
     result_bytes = 4
     result_count = RESULTS
 
-    def __init__(self, compiled: Compiled, tile: Tile, array_bytes: int) -> None:
-        self.tile, self.array_bytes = tile, array_bytes
+    def __init__(self, compiled: Compiled, tile: Tile, array_bytes: int, arrays: int) -> None:
+        self.tile, self.array_bytes, self.arrays = tile, array_bytes, arrays
         super().__init__(compiled, LaunchShape(array_bytes // tile.bytes, tile.threads))
+
+    def allocate(self) -> list[Buffer]:
+        """Memory that other programs use too: what a check needs in it, the check puts there."""
+        memory = common_memory(self.array_bytes * self.arrays)
+        return [Part(memory, k * self.array_bytes, self.array_bytes) for k in range(self.arrays)]
 
     def launch_shape(self, repetitions: int) -> LaunchShape:
         """The hardware starts a row's blocks when those of the row before have all been started."""
