@@ -154,13 +154,23 @@ class RowScanner:
             self._open = [raw]
         elif self._ends_at_value and raw.endswith(b","):
             self._lose("cut before its value", raw)
-        elif (cells := row_cells(_text(raw), self.layouts[-1])) is None:
+        elif (cells := self._cells(raw)) is None:
             self._lose("its cells are not those of the header", raw)
         elif not self._table.add_cells(cells):
             if CUT_ROW.match(raw):
                 self._lose("too short", raw)
             else:
                 self.noise += 1
+
+    def _cells(self, raw: bytes) -> list[str] | None:
+        """The cells of a row. Where a CSV reader finds more than stand between ``","``, it has cut a name at quotes of
+        the name's own, and the quick way would not."""
+        layout, text = self.layouts[-1], _text(raw)
+        cells = row_cells(text, layout)
+        if not layout.quoted or (cells is not None and len(cells) == layout.width):
+            return cells
+        literal = literal_cells(text, layout)
+        return literal if literal is not None and (cells is None or len(cells) > len(literal)) else cells
 
     def _is_whole(self, raw: bytes) -> bool:
         """Whether a line with an odd number of quotes is a whole row, a lone quote standing in a name."""

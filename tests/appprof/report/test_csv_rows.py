@@ -106,6 +106,21 @@ def test_quick_and_exact_agree_on_damaged_files(data: st.DataObject) -> None:
     assert scanned(RowScanner, bytes(content), 1 << 18) == scanned(Exact, bytes(content), 1 << 18)
 
 
+@pytest.mark.parametrize("ragged", [False, True])
+def test_a_name_with_quotes_and_commas_of_its_own_is_one_cell_on_both_ways(ragged: bool) -> None:
+    """To a CSV reader its quotes end the cell, and two empty ones follow."""
+    head = ",".join(f'"{name}"' for name in NAMES + (RULES if ragged else []))
+    end = "," if ragged else ""
+    rows = [f'"1","7","k ""x",,", y","s","m{at}","byte","{at}"{end}' for at in range(3)]
+    for chosen in (rows, rows[:1]):
+        data = "\n".join([head, *chosen, ""]).encode()
+        assert scanned(RowScanner, data, 1 << 18) == scanned(Exact, data, 1 << 18)
+        (launch, *_, lost, _) = scanned(Exact, data, 1 << 18)
+        assert launch[1].kernel == 'k "x",,", y'
+        assert [value for _, _, value in launch[2]] == [b"0", b"1", b"2"][: len(chosen)]
+        assert lost == []
+
+
 KERNELS = ("k<int>", "void f(float)", 'a ""b"", c', "x" * 300, 'lone"quote')
 TRAILERS = ("", ",", ',"",""', ",,", '"', ",x")
 BETWEEN = (
