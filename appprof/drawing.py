@@ -14,7 +14,8 @@ from appprof.result import Result
 from ert_numba.errors import ErtError
 from ert_numba.files import write_text_new
 
-FORMS = ("html", "json", "svg", "png", "csv", "md")
+PICTURES = ("json", "svg", "png")
+FORMS = ("html", *PICTURES, "csv", "md")
 
 
 def prepare(ending: str, *, is_read_beside: bool = False) -> None:
@@ -44,10 +45,13 @@ def write(
     output: Path | None,
     ending: str,
     *,
+    instructions: bool = False,
     dark: bool = False,
     choose_name: bool = True,
 ) -> Written:
     """Write ``analysis`` in the form ``ending`` to the new file ``output``.
+
+    ``instructions`` draws the instruction roofline where the form holds one picture; a page holds both.
 
     Without an output, text forms come back as text and all others get a new name in the current folder; with
     ``choose_name=False`` and no output nothing is written. Raises ErtError.
@@ -60,17 +64,19 @@ def write(
     texts: dict[str, Callable[[], str]] = {"csv": lambda: _csv(result), "md": lambda: _markdown(result)}
     if output is None and (form in texts or not choose_name):
         return Written(form, text=texts[form]() if form in texts else "")
-    path = output if output is not None else free_name(Path(f"{analysis.model.run}-roofline.{form}"))
+    name = "instruction-roofline" if instructions and form in PICTURES else "roofline"
+    path = output if output is not None else free_name(Path(f"{analysis.model.run}-{name}.{form}"))
     if form in texts:
         return Written(form, write_text_new(path, texts[form]()))
     if form == "html":
         from appprof.charts.page import write_page
 
         return Written(form, write_page(path, analysis))
+    from appprof.charts.instruction_chart import instruction_chart
     from appprof.charts.roofline_chart import roofline_chart
     from ert_numba.charts.export import write_image, write_vega_lite
 
-    chart = roofline_chart(analysis)
+    chart = instruction_chart(analysis) if instructions else roofline_chart(analysis)
     return Written(form, write_vega_lite(path, chart) if form == "json" else write_image(path, chart, dark=dark))
 
 

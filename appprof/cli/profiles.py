@@ -74,6 +74,13 @@ def roofline(
     gpu: Gpu = None,
     decimal_mark: DecimalMark = None,
     provenance: Provenance = ProvenanceName.MINIMAL,
+    instructions: Annotated[
+        bool,
+        typer.Option(
+            "--instructions",
+            help="The instruction roofline in the FLOP one's place (json, svg and png; pages hold both).",
+        ),
+    ] = False,
     dark: Annotated[bool, typer.Option("--dark", help="Dark colours (svg and png; pages follow the reader).")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -105,7 +112,7 @@ def roofline(
                 note(f"By {name}: {why_one_group(name)}.")
         first_steps(found)
         notes(found)
-    written = write(analysis, found, output, ending, dark=dark, choose_name=not as_json)
+    written = write(analysis, found, output, ending, instructions=instructions, dark=dark, choose_name=not as_json)
     note(f"{written.ending:11} {written.path}") if written.path else print(written.text, end="")
 
 

@@ -82,6 +82,26 @@ def test_every_format_is_written(run, tmp_path, form):
     assert data.startswith(starts[form])
 
 
+@pytest.mark.parametrize("form", ["json", "svg", "png"])
+def test_the_instruction_roofline_is_a_picture_too(run, machine, tmp_path, form):
+    words = ("roofline", GEMM, "--machine", machine, "--format", form)
+    assert run(*words).exit_code == run(*words, "--instructions").exit_code == 0
+    (flop,) = set(tmp_path.glob(f"*-roofline.{form}")) - set(tmp_path.glob("*-instruction-*"))
+    (instructions,) = tmp_path.glob(f"*-instruction-roofline.{form}")
+    assert flop.read_bytes() != instructions.read_bytes()
+    if form != "png":
+        assert "Warp instructions a second" in instructions.read_text(encoding="utf-8")
+        assert "Warp instructions a second" not in flop.read_text(encoding="utf-8")
+
+
+def test_an_instruction_roofline_of_what_was_not_counted_is_refused_with_the_command(run, tmp_path):
+    result = run("roofline", F08, "--instructions", "-o", "out.svg")
+    assert result.exit_code == 3
+    assert "Found:     no kernel has warp instructions" in result.stderr
+    assert not (tmp_path / "out.svg").exists()
+    assert run("roofline", F08, "--instructions", "-o", "page.html").exit_code == 0
+
+
 def test_csv_and_json_hold_the_same_numbers(run):
     rows = list(csv.DictReader(io.StringIO(run("roofline", GEMM, "--format", "csv").stdout)))
     data = json.loads(run("roofline", GEMM, "--json").stdout)
