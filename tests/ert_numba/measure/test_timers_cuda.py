@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("cuda.bindings.driver")
 
+from ert_numba.kernels.cuda_clock import ClockProbe
 from ert_numba.kernels.cuda_driver import CudaError
 from ert_numba.kernels.spec import KernelSpec
 from ert_numba.measure import timers_cuda
@@ -109,3 +110,32 @@ def test_full_memory_closes_other_points_and_tries_again(timer: CudaTimer) -> No
 def test_memory_that_is_full_of_others_is_an_error(timer: CudaTimer) -> None:
     with pytest.raises(CudaError, match=r"OUT_OF_MEMORY.*nvidia-smi"):
         timer.open(spec(MadeUpProgram(1e-4, failures=1)), POINT, None)
+
+
+@pytest.mark.parametrize(
+    ("clocks", "taken", "calls"),
+    [
+        ([1.98e9], 1.98e9, 1),
+        ([1.5e9], 1.5e9, 1),
+        ([2.07e9, 2.05e9, 1.98e9, 1.97e9], 1.98e9, 3),  # the GPU's time was being set
+        ([2.1e9] * 9, 2.1e9, timers_cuda.TRIES),  # overclocked: no reading is better than another
+        ([None], None, 1),
+    ],
+)
+def test_a_call_while_the_gpus_time_was_set_is_timed_again(
+    clocks: list[float | None], taken: float | None, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = list(clocks)
+    monkeypatch.setattr(timers_cuda, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(CudaBench, "_by_events_once", lambda self, repetitions: Timing(1e-3, left.pop(0)))
+    probe = object.__new__(ClockProbe)
+    probe.maximum_hz = 1.98e9
+    bench = CudaBench(probe, None, MadeUpProgram(1e-3), "state", by_host=False)  # type: ignore[arg-type]
+    assert bench.once() == Timing(1e-3, taken)
+    assert len(clocks) - len(left) == calls
+
+
+def test_where_the_maximum_is_unknown_every_clock_is_credible() -> None:
+    probe = object.__new__(ClockProbe)
+    probe.maximum_hz = None
+    assert probe.credible(9e9)
