@@ -99,7 +99,7 @@ def test_a_kernel_that_leaves_its_memory_costs_the_rest_and_not_what_was_measure
         """
         from ert_numba.kernels.cuda_store import StoreProgram
         values = StoreProgram.values
-        StoreProgram.values = lambda self, state, n: (values(self, state, n)[0], n, 64, *values(self, state, n)[3:])
+        StoreProgram.values = lambda self, state, n: (64, *values(self, state, n)[1:])
         """,
         tmp_path,
         *SMALL,
