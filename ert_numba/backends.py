@@ -73,7 +73,7 @@ def cuda_backend(ordinal: int = 0) -> Backend:
         kernels=CUDA_KERNELS,
         absent=(),
         open_timer=lambda request: open_gpu(device, ordinal, request),
-        plan=gpu_plan,
+        plan=lambda seconds: gpu_plan(seconds, device.maximum_clock_hz),
         budgets=(BUDGET_SECONDS, QUICK_BUDGET_SECONDS),
     )
 

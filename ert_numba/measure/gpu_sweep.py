@@ -18,7 +18,7 @@ BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 16.5, 6.5
 RULE = Settled(tolerance=0.01, agreeing=3, least=5, most=40)
 
 
-def gpu_plan(budget_seconds: float) -> Plan:
+def gpu_plan(budget_seconds: float, full_clock_hz: float | None = None) -> Plan:
     """A GPU of one's own repeats within some tenths of a per cent: few repeats settle a point."""
     return Plan(
         budget_seconds=budget_seconds,
@@ -33,6 +33,7 @@ def gpu_plan(budget_seconds: float) -> Plan:
         second_look=False,
         patient=("HOST.",),  # other GPUs and guests of the host use its memory and switches, in phases of seconds
         patient_visits=3,
+        full_clock_hz=full_clock_hz,
     )
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ert_numba.measure.stopping import Settled
+
+FULL = 0.98  # of the full clock: a device that runs so fast is not held back
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """How much to measure. A visit makes ``visit_repeats`` calls, or fewer (3 at least) after ``visit_seconds``.
 
     A call longer than ``dear_seconds`` is made once a visit. Where calls take ``costly_seconds`` and more, a point goes
-    on after the first round only if it leads its ceiling. What begins with one of ``patient`` is shared with others, so
-    it is visited ``patient_visits`` times though it agreed with itself at once.
+    on after the first round only if it leads its ceiling. What begins with one of ``patient`` is shared with others,
+    and what ran below ``full_clock_hz`` depends on how the device manages its power: both are visited
+    ``patient_visits`` times though they agreed with themselves at once.
     """
 
     budget_seconds: float
@@ -26,6 +31,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     refine_points: int = 14
     patient: tuple[str, ...] = ()
     patient_visits: int = 1
+    full_clock_hz: float | None = None
     second_look: bool = True  # at curves before they get new sizes: one look may have seen a neighbour's burst
 
     def least_repeats(self, call_seconds: float) -> int:
@@ -34,6 +40,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def costly(self, call_seconds: float) -> bool:
         return call_seconds > self.costly_seconds
+
+    def patience(self, ceiling: str, clocks: Sequence[float]) -> int:
+        """Visits at least. A sustained figure sees the moods of power management within one."""
+        held_back = bool(self.full_clock_hz and clocks) and max(clocks) < FULL * (self.full_clock_hz or 0.0)
+        managed = held_back and not ceiling.endswith(".sustained")
+        return self.patient_visits if managed or ceiling.startswith(self.patient) else self.least_visits
 
     def dear(self, call_seconds: float) -> bool:
         return call_seconds > self.dear_seconds

@@ -70,5 +70,4 @@ def _finished(track: Track, plan: Plan) -> bool:
         return True  # a witness, not a ceiling: the time is better spent on its roofs
     if plan.dear(track.open_seconds) and track.seconds and not plan.costly(min(track.seconds)):
         return True  # opened once, repeated at leisure
-    least = plan.patient_visits if track.point.ceiling.startswith(plan.patient) else plan.least_visits
-    return track.visits >= least and plan.rule.finished(track.seconds)
+    return track.visits >= plan.patience(track.point.ceiling, track.clocks) and plan.rule.finished(track.seconds)

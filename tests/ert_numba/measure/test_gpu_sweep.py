@@ -58,6 +58,21 @@ def test_a_link_that_others_use_is_visited_at_several_moments() -> None:
     assert calls == 18
 
 
+@pytest.mark.parametrize(
+    ("ceiling", "full_clock_hz", "visits"),
+    [
+        ("fp16.tensor.wgmma", 1.10e9, 3),  # held back by power: the clock moves from second to second
+        ("fp16.tensor.wgmma", 1.01e9, 1),
+        ("fp16.tensor.wgmma", None, 1),
+        ("fp16.tensor.cublas.sustained", 1.10e9, 1),
+    ],
+)
+def test_what_power_holds_back_is_visited_at_several_moments(
+    ceiling: str, full_clock_hz: float | None, visits: int
+) -> None:
+    assert visited(ceiling, 4e-3, full_clock_hz) == (visits, 6 * visits)
+
+
 def test_a_curve_is_refined_before_anything_is_repeated() -> None:
     """A budget that ends early must not end between the first sizes and those where the curve falls."""
     sizes = [7_500 << k for k in range(6)]
@@ -84,10 +99,10 @@ SPEC = KernelSpec(
 )  # fmt: skip
 
 
-def visited(ceiling: str, seconds: float) -> tuple[int, int]:
-    """(visits, calls) of a point that never scatters."""
+def visited(ceiling: str, seconds: float, full_clock_hz: float | None = None) -> tuple[int, int]:
+    """(visits, calls) of a point that never scatters, at a clock of 1 GHz."""
     timer = QuietTimer(seconds)
     track = Track(SPEC, Point(kernel="x", ceiling=ceiling))
-    outcome = measure([track], timer, gpu_plan(30.0), lambda progress: None, time.monotonic())
+    outcome = measure([track], timer, gpu_plan(30.0, full_clock_hz), lambda progress: None, time.monotonic())
     assert not outcome.samples[0].noisy
     return timer.opened, len(outcome.samples[0].seconds)
