@@ -22,7 +22,9 @@ from ert_numba.records import DeviceInfo, Point, Work
 
 LINE = 128
 STEPS = 64  # dependent loads of one repetition
-WARM_BYTES = 96 << 20
+WARM_BYTES = 96 << 20  # a set that a cache may hold is warmed; a larger one would keep nothing
+WARM_LAPS = 2  # the near half of an H200's L2 keeps a line of the far half from its second use on
+WARM_THREADS = 1024
 _SHARED_WORDS, _SHARED_STRIDE = 2048, 677  # an odd stride visits every word before it returns
 
 
@@ -90,6 +92,40 @@ LAYER = Recipe(make=make_chain_layer, parameters={}, types=("int64", "int64", "i
 _LAYER_SHAPE = LaunchShape(1024, 256)
 
 
+def make_touch_kernel(space: str) -> Callable[..., None]:
+    number = asm_operation("ld.global.u32 $0, [$1];", "uint32", ("int64",))
+    word = asm_operation(f"ld.{space}.u32 $0, [$1];", "uint32", ("int64",))
+    return touch_loop(number, word, asm_operation("red.global.add.u32 [$0], $1;", None, ("int64", "uint32")))
+
+
+def touch_loop(number: Any, word: Any, add: Any) -> Callable[..., None]:
+    """One block reads the lines in the order of the chain, ``laps`` times: a thousand times as fast as the chain.
+
+    The sum is there so that no load is dropped.
+    """
+    from numba.core.types import int64, uint32
+
+    def kernel(results, memory, order, lines, laps):  # type: ignore[no-untyped-def]
+        total = uint32(0)
+        for _ in range(laps):
+            i = int64(cuda.threadIdx.x)
+            while i < lines:
+                total += word(memory + int64(LINE) * int64(number(order + int64(4) * i)))
+                i += int64(cuda.blockDim.x)
+        add(results, total)
+
+    return kernel
+
+
+def touch_recipe(space: str) -> Recipe:
+    return Recipe(
+        make=make_touch_kernel,
+        parameters={"space": space},
+        types=("int64", "int64", "int64", "int64", "int64"),
+        declared=(Declared(ptx="ld." + space.replace(".", r"\.") + r"\.u32", count=1, sass=""),),
+    )
+
+
 def recipe(space: str) -> Recipe:
     shared = space == "shared"
     name = "volatile.shared.b32" if shared else f"{space}.b64"
@@ -116,6 +152,7 @@ class ChaseProgram(CudaProgram):
         self.order = np.random.default_rng(int(axes["seed"])).permutation(np.arange(self.lines, dtype=np.uint32))
         self.position = 0  # in the order: each run goes on where the last ended, so a large set is never half cached
         self.layer = build_code(LAYER, device)
+        self.touch = None if self.space == "shared" else build_code(touch_recipe(self.space), device)
         super().__init__(build_code(point_recipe(point, device), device), LaunchShape(1, 1, carveout_percent=0))
 
     def allocate(self) -> list[Buffer]:
@@ -125,18 +162,13 @@ class ChaseProgram(CudaProgram):
         order.upload(self.order)
         layer = Function(self.layer.cubin, self.layer.entry, self.layer.types)
         layer.launch(_LAYER_SHAPE, (memory.address, order.address, self.lines))
+        if self.touch is not None and self.lines * LINE <= WARM_BYTES:
+            touch, total = Function(self.touch.cubin, self.touch.entry, self.touch.types), Buffer(8)
+            touch.configure(self.shape)  # its L1 is as large as the chain's
+            values = (total.address, memory.address, order.address, self.lines, WARM_LAPS)
+            touch.launch(LaunchShape(1, WARM_THREADS), values)
         synchronize()  # before ``order`` is freed
         return [memory]
-
-    def prepare(self, worker: int) -> CudaState:
-        """Laps warm a set that a cache may hold; of a larger one a lap would take long and keep nothing.
-
-        Two, since the near half of an H200's L2 keeps a line of the far half from its second use on.
-        """
-        state = super().prepare(worker)
-        if self.lines * LINE <= WARM_BYTES:
-            self.run(state, 2 * -(-self.lines // STEPS))
-        return state
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
         begin = state.buffers[0].address + LINE * int(self.order[self.position]) if state.buffers else 0

@@ -63,7 +63,10 @@ POINT_RECIPES: dict[str, Callable[[Point, DeviceInfo], Recipe]] = {
 }
 """What a point compiles; kernels that are not here (a library's, the driver's copies) compile nothing."""
 
-TIMER_RECIPES: tuple[Recipe, ...] = (cuda_clock.STAMP, cuda_clock.HOLD, cuda_fill.RECIPE, cuda_latency.LAYER)
+TIMER_RECIPES: tuple[Recipe, ...] = (
+    cuda_clock.STAMP, cuda_clock.HOLD, cuda_fill.RECIPE, cuda_latency.LAYER,
+    cuda_latency.touch_recipe("global.ca"), cuda_latency.touch_recipe("global.cg"),
+)  # fmt: skip
 
 
 def recipes(points: Iterable[Point], device: DeviceInfo) -> list[Recipe]:

@@ -195,6 +195,31 @@ def layer() -> None:
     assert len(written) == len(order)
 
 
+def touch() -> None:
+    """Every line is read once a lap, whatever the number of threads, and what was read is added up."""
+    order, base, place = [3, 0, 4, 1, 2, 6, 5], 1 << 12, 64
+    lock = threading.Lock()
+    seen: Counter[int] = Counter()
+    total = [0]
+
+    def number(address: int) -> np.uint32:
+        return np.uint32(order[(int(address) - place) // 4])
+
+    def word(address: int) -> np.uint32:
+        with lock:
+            seen[(int(address) - base) // cuda_latency.LINE] += 1
+        return np.uint32(address)
+
+    def add(address: int, value: int) -> None:
+        assert int(address) == 8
+        with lock:
+            total[0] += int(value)
+
+    cuda.jit(cuda_latency.touch_loop(number, word, add))[1, 3](8, base, place, len(order), 2)
+    assert seen == dict.fromkeys(order, 2)
+    assert total[0] == 2 * sum(base + cuda_latency.LINE * line for line in order)
+
+
 def index() -> None:
     written: dict[int, int] = {}
 
@@ -227,7 +252,20 @@ def shared() -> None:
 def main(name: str) -> None:
     cases: dict[str, Any] = {
         case.__name__: case
-        for case in (ring_private, ring_shared, ring_tail, read, copy, strided, random, knee, layer, index, shared)
+        for case in (
+            ring_private,
+            ring_shared,
+            ring_tail,
+            read,
+            copy,
+            strided,
+            random,
+            knee,
+            layer,
+            touch,
+            index,
+            shared,
+        )
     }
     cases[name]()
 

@@ -17,7 +17,7 @@ pytest.importorskip("numba_cuda")
 
 CASES = Path(__file__).with_name("simulated_cases.py")
 NAMES = (
-    "ring_private", "ring_shared", "ring_tail", "read", "copy", "strided", "random", "knee", "layer", "index",
+    "ring_private", "ring_shared", "ring_tail", "read", "copy", "strided", "random", "knee", "layer", "touch", "index",
     "shared",
 )  # fmt: skip
 
