@@ -93,11 +93,9 @@ class KneeProgram(CudaProgram):
         fill_with_index(memory)
         return [memory]
 
-    def prepare(self, worker: int) -> CudaState:
-        state = super().prepare(worker)
+    def warm(self, state: CudaState) -> None:
         readers = self.shape.blocks if self.shared else 1
         self.run(state, -(-WARM_LAPS * self.chunks // (READS * readers)))
-        return state
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
         """Another seed for each launch: the same choices again would be another, smaller set."""

@@ -152,7 +152,7 @@ class ChaseProgram(CudaProgram):
         self.order = np.random.default_rng(int(axes["seed"])).permutation(np.arange(self.lines, dtype=np.uint32))
         self.position = 0  # in the order: each run goes on where the last ended, so a large set is never half cached
         self.layer = build_code(LAYER, device)
-        self.touch = None if self.space == "shared" else build_code(touch_recipe(self.space), device)
+        self.touch = build_code(touch_recipe(self.space), device) if self._cacheable() else None
         super().__init__(build_code(point_recipe(point, device), device), LaunchShape(1, 1, carveout_percent=0))
 
     def allocate(self) -> list[Buffer]:
@@ -162,13 +162,20 @@ class ChaseProgram(CudaProgram):
         order.upload(self.order)
         layer = Function(self.layer.cubin, self.layer.entry, self.layer.types)
         layer.launch(_LAYER_SHAPE, (memory.address, order.address, self.lines))
-        if self.touch is not None and self.lines * LINE <= WARM_BYTES:
-            touch, total = Function(self.touch.cubin, self.touch.entry, self.touch.types), Buffer(8)
-            touch.configure(self.shape)  # its L1 is as large as the chain's
-            values = (total.address, memory.address, order.address, self.lines, WARM_LAPS)
-            touch.launch(LaunchShape(1, WARM_THREADS), values)
-        synchronize()  # before ``order`` is freed
-        return [memory]
+        return [memory, order]
+
+    def _cacheable(self) -> bool:
+        return self.space != "shared" and self.lines * LINE <= WARM_BYTES
+
+    def warm(self, state: CudaState) -> None:
+        if self.touch is None:
+            return
+        touch = Function(self.touch.cubin, self.touch.entry, self.touch.types)
+        touch.configure(self.shape)  # its L1 is as large as the chain's
+        memory, order = state.buffers
+        values = (state.results.address, memory.address, order.address, self.lines, WARM_LAPS)
+        touch.launch(LaunchShape(1, WARM_THREADS), values)
+        synchronize()  # before the function is unloaded
 
     def values(self, state: CudaState, repetitions: int) -> tuple[int, ...]:
         begin = state.buffers[0].address + LINE * int(self.order[self.position]) if state.buffers else 0

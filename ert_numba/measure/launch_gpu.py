@@ -73,6 +73,7 @@ def _launch(spec: KernelSpec, point: Point, device: DeviceInfo) -> Launched:
     wanted = LATENCY_AMOUNT if spec.kind == "latency" else AMOUNT
     repetitions = max(1, round(wanted / amount))
     state = program.prepare(0)
+    program.warm(state)
     synchronize()
     with profiled():  # neither the fills nor the laps that warm a cache
         program.run(state, repetitions)

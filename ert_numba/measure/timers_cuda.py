@@ -17,11 +17,13 @@ from ert_numba.device.gpu import device_uuid
 from ert_numba.device.nvml import Nvml, open_nvml
 from ert_numba.kernels.cuda_clock import ClockProbe
 from ert_numba.kernels.cuda_driver import CudaError, Event, synchronize, use_device
+from ert_numba.kernels.cuda_program import CudaProgram
 from ert_numba.kernels.spec import KernelSpec, Program
 from ert_numba.measure.timers import Timing
 from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 
 CALL_SECONDS = 4e-3  # a call; the events' and stamps' own cost is some microseconds
+CURVE_CALL_SECONDS = 2e-3  # a curve has many points, and no figure of its own
 SUSTAINED_SECONDS = 0.4  # of load before the first call of a sustained figure: the power cap acts within a tenth
 SUSTAINED_CALL_SECONDS = 0.15
 LATENCY_CALL_SECONDS = 15e-3  # a chain in device memory needs many lines for its mean
@@ -138,6 +140,8 @@ class CudaTimer:
     @staticmethod
     def _settle(bench: CudaBench, point: Point) -> None:
         """One untimed call, since the first finds cold caches; of a sustained figure, load until power has settled."""
+        if isinstance(bench.program, CudaProgram):
+            bench.program.warm(bench.state)
         loaded = bench.call(bench.repetitions if _sustained(point) else 1).seconds
         while _sustained(point) and loaded < SUSTAINED_SECONDS:
             loaded += bench.call(bench.repetitions).seconds
@@ -159,7 +163,9 @@ class CudaTimer:
     def _repetitions(self, bench: CudaBench, point: Point) -> int:
         """Repetitions that make one call last as long as the point's kind asks."""
         wanted = SUSTAINED_CALL_SECONDS if _sustained(point) else self.call_seconds
-        if point.ceiling.endswith(".latency") and not point.ceiling.startswith("curve."):
+        if point.ceiling.startswith("curve."):
+            wanted = min(wanted, CURVE_CALL_SECONDS)
+        elif point.ceiling.endswith(".latency"):
             wanted = LATENCY_CALL_SECONDS
         count = 1
         while True:

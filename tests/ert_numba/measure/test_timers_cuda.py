@@ -10,6 +10,7 @@ pytest.importorskip("cuda.bindings.driver")
 
 from ert_numba.kernels.cuda_clock import ClockProbe
 from ert_numba.kernels.cuda_driver import CudaError
+from ert_numba.kernels.cuda_program import CudaProgram
 from ert_numba.kernels.spec import KernelSpec
 from ert_numba.measure import timers_cuda
 from ert_numba.measure.timers import Timing
@@ -86,6 +87,22 @@ def test_a_call_lasts_long_enough(timer: CudaTimer, seconds: float) -> None:
 
 def test_repetitions_of_an_earlier_visit_are_kept(timer: CudaTimer) -> None:
     assert timer.open(spec(MadeUpProgram(1e-6)), POINT, 123).repetitions == 123
+
+
+class WarmedProgram(MadeUpProgram, CudaProgram):
+    """Notes when it was warmed among its calls."""
+
+    def warm(self, state: Any) -> None:
+        self.calls.append("warm")
+
+
+def test_caches_are_warmed_at_every_visit(timer: CudaTimer) -> None:
+    """Between two visits other kernels fill the caches."""
+    program = WarmedProgram(4e-3)
+    timer.open(spec(program), POINT, None)
+    before = len(program.calls)
+    timer.open(spec(program), POINT, None)
+    assert program.calls[before:] == ["warm", 1]
 
 
 def test_a_point_stays_open(timer: CudaTimer) -> None:
