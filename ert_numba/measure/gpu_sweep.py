@@ -12,7 +12,7 @@ from ert_numba.measure.sweep import Plan
 from ert_numba.measure.timers_cuda import CudaTimer
 from ert_numba.records import DeviceInfo, Point
 
-BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 17.0, 6.5
+BUDGET_SECONDS, QUICK_BUDGET_SECONDS = 16.5, 6.5
 
 
 RULE = Settled(tolerance=0.01, agreeing=3, least=5, most=40)

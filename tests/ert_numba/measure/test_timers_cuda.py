@@ -156,3 +156,17 @@ def test_where_the_maximum_is_unknown_every_clock_is_credible() -> None:
     probe = object.__new__(ClockProbe)
     probe.maximum_hz = None
     assert probe.credible(9e9)
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "rests"),
+    [("fp16.tensor.cublas", 1), ("fp16.tensor.cublas.sustained", 0), ("fp32.vector.fma", 0), ("L2.read.private", 0)],
+)
+def test_what_meets_the_power_cap_begins_rested(
+    ceiling: str, rests: int, timer: CudaTimer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sustained figure is the opposite: load until the cap acts."""
+    slept: list[float] = []
+    monkeypatch.setattr(timers_cuda.time, "sleep", slept.append)
+    timer.open(spec(MadeUpProgram(4e-3)), Point(kernel="made up", ceiling=ceiling, axes={}), None)
+    assert slept == [timers_cuda.REST_SECONDS] * rests
