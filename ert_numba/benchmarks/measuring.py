@@ -27,13 +27,12 @@ DEAR_SECONDS = 0.5  # what takes this long to make ready (a ring laid through de
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """How a kind of device is measured: ``passes`` over the suite, and of each visit rounds until its ``seconds`` and
-    the ``least`` number are reached, or the ``most``; ``rest_seconds`` before the rounds of a compute kernel."""
+    the ``least`` number are reached, or the ``most``."""
 
     passes: int
     seconds: float
     least: int
     most: int
-    rest_seconds: float = 0.0
 
 
 PACES = {
@@ -41,8 +40,8 @@ PACES = {
     # moment's rounds cannot tell from the machine (in one start of six, all of L1 stood at half its rate).
     "cpu": Pace(passes=8, seconds=0.04, least=4, most=24),
     # A GPU repeats within hundredths of a per cent until its power cap acts: on an H200 after some 35 ms of Tensor Core
-    # work, at another moment in every start. So bursts are shorter than that, and begin rested.
-    "gpu": Pace(passes=1, seconds=0.06, least=5, most=8, rest_seconds=0.04),
+    # work, at another moment in every start. So bursts are shorter than that (the timer lets them begin rested).
+    "gpu": Pace(passes=1, seconds=0.06, least=5, most=8),
 }
 
 
@@ -94,8 +93,6 @@ def _visit(row: Gathered, timer: Timer, pace: Pace) -> None:
     try:
         bench = timer.open(row.chosen.spec, row.chosen.point, row.repetitions)
         row.dear = time.monotonic() - began > DEAR_SECONDS
-        if row.chosen.spec.kind == "compute" and not row.chosen.key.endswith(".sustained"):
-            time.sleep(pace.rest_seconds)
         row.timings += _rounds(bench, pace, pace.passes if row.dear else 1)
     except CompiledCodeMismatch as mismatch:
         row.refusal = f"the compiled code is not the declared one: {mismatch}"

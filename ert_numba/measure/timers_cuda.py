@@ -27,7 +27,7 @@ CURVE_CALL_SECONDS = 2e-3  # a curve has many points, and no figure of its own
 SUSTAINED_SECONDS = 0.4  # of load before the first call of a sustained figure: the power cap acts within a tenth
 SUSTAINED_CALL_SECONDS = 0.15
 LATENCY_CALL_SECONDS = 15e-3  # a chain in device memory needs many lines for its mean
-REST_SECONDS = 0.04  # before what meets the power cap: the cap counts what ran before, too
+REST_SECONDS = 0.04  # before what may meet the power cap: the cap counts what ran before, too
 HOLD_SECONDS = 150e-6  # longer than the host needs to enqueue stamps, events and work
 TRIES, PAUSE_SECONDS = 5, 20e-3  # of a call during which the GPU's time was set, which takes some 20 ms
 WARM_SECONDS = 0.3  # from an idle clock of some 350 MHz to a flat one
@@ -126,7 +126,7 @@ class CudaTimer:
         others = self.nvml.other_processes(os.getpid(), holding=True) if self.nvml else None
         if others:
             bench.conditions["other_processes"] = others
-        self._settle(bench, point)
+        self._settle(bench, point, rested=spec.kind == "compute" and not _sustained(point))
         return bench
 
     def _surroundings(self) -> dict[str, AxisValue]:
@@ -139,9 +139,9 @@ class CudaTimer:
         return self.nvml.conditions() if self.nvml else {}
 
     @staticmethod
-    def _settle(bench: CudaBench, point: Point) -> None:
+    def _settle(bench: CudaBench, point: Point, rested: bool) -> None:
         """One untimed call, since the first finds cold caches; of a sustained figure, load until power has settled."""
-        if _meets_power_cap(point):
+        if rested:
             time.sleep(REST_SECONDS)
         if isinstance(bench.program, CudaProgram):
             bench.program.warm(bench.state)
@@ -186,10 +186,6 @@ class CudaTimer:
         self._open.clear()
         with contextlib.suppress(CudaError):  # of a lost device: what was measured is not to be lost with it
             synchronize()
-
-
-def _meets_power_cap(point: Point) -> bool:
-    return ".tensor." in point.ceiling and not _sustained(point)
 
 
 def _sustained(point: Point) -> bool:

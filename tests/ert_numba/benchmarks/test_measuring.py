@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -125,15 +124,6 @@ def test_a_wrong_result_of_the_first_visit_counts_too() -> None:
 
     found = measure([Chosen(KERNEL, points(["L1.read"])[0])], timer, PACE, mend)
     assert found["L1.read"].verified is False
-
-
-def test_compute_kernels_begin_rested_and_sustained_ones_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    rests: list[float] = []
-    kernel, timer = replace(KERNEL, kind="compute"), FakeTimer(steady)
-    compute = [Chosen(kernel, point) for point in points(["fp16.tensor.cublas", "fp16.tensor.cublas.sustained"])]
-    monkeypatch.setattr(measuring, "time", SimpleNamespace(monotonic=lambda: timer.now, sleep=rests.append))
-    measure(compute, timer, Pace(passes=1, seconds=0.01, least=1, most=2, rest_seconds=0.04), lambda *told: None)
-    assert rests == [0.04]
 
 
 def gathered(seconds: list[float], clock: float | None = 3e9) -> Any:

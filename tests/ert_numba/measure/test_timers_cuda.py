@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -159,14 +160,19 @@ def test_where_the_maximum_is_unknown_every_clock_is_credible() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ceiling", "rests"),
-    [("fp16.tensor.cublas", 1), ("fp16.tensor.cublas.sustained", 0), ("fp32.vector.fma", 0), ("L2.read.private", 0)],
+    ("ceiling", "kind", "rests"),
+    [
+        ("fp16.tensor.cublas", "compute", 1),
+        ("fp16.tensor.cublas.sustained", "compute", 0),
+        ("L2.read.private", "bandwidth", 0),
+    ],
 )
-def test_what_meets_the_power_cap_begins_rested(
-    ceiling: str, rests: int, timer: CudaTimer, monkeypatch: pytest.MonkeyPatch
+def test_compute_kernels_begin_rested_and_sustained_ones_do_not(
+    ceiling: str, kind: str, rests: int, timer: CudaTimer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sustained figure is the opposite: load until the cap acts."""
     slept: list[float] = []
     monkeypatch.setattr(timers_cuda.time, "sleep", slept.append)
-    timer.open(spec(MadeUpProgram(4e-3)), Point(kernel="made up", ceiling=ceiling, axes={}), None)
+    made = replace(spec(MadeUpProgram(4e-3)), kind=kind)
+    timer.open(made, Point(kernel="made up", ceiling=ceiling, axes={}), None)
     assert slept == [timers_cuda.REST_SECONDS] * rests
