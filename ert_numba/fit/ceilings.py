@@ -11,6 +11,7 @@ from ert_numba.fit.evidence import Evidence, by_series, gather
 from ert_numba.fit.keys import SeriesKey, is_series, parse_ceiling, parse_series
 from ert_numba.fit.naming import AGREEMENT
 from ert_numba.fit.neighbours import with_neighbours
+from ert_numba.fit.power import with_power
 from ert_numba.fit.proof import prove, refuted
 from ert_numba.fit.roofs import roof
 from ert_numba.fit.surroundings import surroundings
@@ -38,7 +39,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
     for row in (row for reading in curves for row in reading.ceilings):
         ceilings.setdefault(row.key, row)
     ceilings, neighbours = with_neighbours(ceilings) if sweep.device.kind == "cpu" else (ceilings, ())
-    ceilings, beside = beside_alone(ceilings)
+    ceilings, beside = beside_alone(with_power(ceilings, sweep.device))
     knees = tuple(knee for reading in curves for knee in reading.knees)
     proof, skipped = [], [*sweep.skipped, *wrong]
     for key, parts in series.items():
