@@ -9,7 +9,6 @@ import numpy as np
 
 from ert_numba.fit.search import Array, Index, descend, heights
 from ert_numba.fit.selection import Fitting, Model, dictionary
-from ert_numba.fit.shapes import SHAPES
 
 WINDOW = math.log(2.2)  # how far a replicate may carry a knee from where a likely model has it
 STEPS_PER_OCTAVE = 16
@@ -60,6 +59,6 @@ def _within_step(fitting: Fitting, shapes: Index, places: Array, rng: np.random.
     """A knee may lie at either end of its step: for a sharp one, the gap between two sizes."""
     sizes = np.log(np.unique(fitting.series.size))
     after = np.clip(np.searchsorted(sizes, places), 1, len(sizes) - 1)
-    sharp = np.asarray([row.sharp for row in SHAPES])[shapes]
+    sharp = np.asarray([row.sharp for row in fitting.series.shapes])[shapes]
     width = np.where(sharp, sizes[after] - sizes[after - 1], math.log(2.0) / STEPS_PER_OCTAVE)
     return np.asarray(width * rng.choice([-0.5, 0.5], size=places.shape))

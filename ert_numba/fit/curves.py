@@ -11,8 +11,10 @@ from ert_numba.errors import ErtError
 from ert_numba.fit.evidence import Evidence
 from ert_numba.fit.keys import SeriesKey, parse_ceiling
 from ert_numba.fit.naming import NEAR, LevelName, agrees, is_half, name_knees, sharers
+from ert_numba.fit.page_placement import scattered_shapes
 from ert_numba.fit.piecewise import Plateau, SeriesFit, SeriesKnee, fit_series
 from ert_numba.fit.roofs import physical_limit
+from ert_numba.fit.shapes import SHAPES, Shape
 from ert_numba.machine import Ceiling, Knee
 from ert_numba.records import Cache, DeviceInfo
 from ert_numba.units import capacity
@@ -50,7 +52,8 @@ def read_curve(name: str, key: SeriesKey, evidence: list[Evidence], device: Devi
         return CurveReading(notes=(f"{name}: fewer than three working sets: nothing to fit",))
     costs = [point.time(_amount(key, point)) for point in points]
     sigmas = [min(max(cost.relative_sigma, SIGMA_RANGE[0]), SIGMA_RANGE[1]) for cost in costs]
-    fit = fit_series([_size(point) for point in points], [cost.value for cost in costs], sigmas)
+    shapes = _shapes(key, points[0], device)
+    fit = fit_series([_size(point) for point in points], [cost.value for cost in costs], sigmas, shapes=shapes)
     workers = _workers(key, points[0], device)
     one_sm = device.kind == "gpu" and key.subject == "latency"
     names = name_knees([knee.capacity_bytes for knee in fit.knees], device, workers, one_sm)
@@ -84,6 +87,14 @@ def _largest_set(evidence: list[Evidence]) -> list[Evidence]:
         axes = {name: value for name, value in one.point.axes.items() if name != SIZE_AXIS}
         sets.setdefault(f"{one.point.kernel} {sorted(axes.items())}", []).append(one)
     return max(sets.values(), key=len)
+
+
+def _shapes(key: SeriesKey, point: Evidence, device: DeviceInfo) -> tuple[Shape, ...]:
+    """How levels may end. Pages of a guest are taken for small ones: its host may have given it those."""
+    small = point.conditions.get("huge_pages") is False or device.properties.get("hypervisor") == "yes"
+    if device.kind != "cpu" or not small:
+        return SHAPES
+    return scattered_shapes(1 if key.subject == "latency" else max(1, int(point.axis("streams") or 1)))
 
 
 def _workers(key: SeriesKey, point: Evidence, device: DeviceInfo) -> int:

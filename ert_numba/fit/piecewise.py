@@ -62,15 +62,17 @@ def fit_series(
     cost: Sequence[float],
     relative_sigma: Sequence[float] | None = None,
     *,
+    shapes: tuple[Shape, ...] = SHAPES,
     replicates: int = 200,
     seed: int = 1,
 ) -> SeriesFit:
     """Fit ``cost`` (s/byte, or s per access) against the working set; sizes in any order, duplicates welcome.
 
-    ``relative_sigma`` weighs the points against each other (their common scale is taken from the scatter).
+    ``relative_sigma`` weighs the points against each other (their common scale is taken from the scatter); ``shapes``
+    are the rows that a knee may have.
     Raises ErtError for sizes or costs that are not positive numbers, and for fewer than three points.
     """
-    series = _checked(working_set_bytes, cost, relative_sigma)
+    series = _checked(working_set_bytes, cost, relative_sigma, shapes)
     fitting = _pilot(series)
     model, near = select(fitting)
     for _ in range(2):
@@ -83,7 +85,9 @@ def fit_series(
     return _report(fitting, model, draws)
 
 
-def _checked(sizes: Sequence[float], cost: Sequence[float], sigma: Sequence[float] | None) -> Series:
+def _checked(
+    sizes: Sequence[float], cost: Sequence[float], sigma: Sequence[float] | None, shapes: tuple[Shape, ...]
+) -> Series:
     size, value = np.asarray(sizes, dtype=float), np.asarray(cost, dtype=float)
     spread = np.ones_like(size) if sigma is None else np.asarray(sigma, dtype=float)
     if not len(size) == len(value) == len(spread) or len(size) < 3:
@@ -98,7 +102,7 @@ def _checked(sizes: Sequence[float], cost: Sequence[float], sigma: Sequence[floa
         spread = np.hypot(spread, MODEL_ERROR)
         spread = spread / np.exp(np.mean(np.log(spread)))
     order = np.argsort(size, kind="stable")
-    return Series(size[order], value[order], spread[order])
+    return Series(size[order], value[order], spread[order], shapes)
 
 
 def _near(one: Array, other: Array) -> bool:
@@ -134,7 +138,7 @@ def _report(fitting: Fitting, model: Model, draws: Draws) -> SeriesFit:
             for value, (low, high) in zip(plateaus, _intervals(draws.plateaus), strict=True)
         ),
         knees=tuple(
-            _knee(place, SHAPES[shape], interval)
+            _knee(place, fitting.series.shapes[shape], interval)
             for place, shape, interval in zip(model.of.places, model.of.shapes, _intervals(draws.places), strict=True)
         ),
         noise=draws.noise,

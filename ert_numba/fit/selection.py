@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from ert_numba.fit.search import Array, Index, Problem, descend, grow
-from ert_numba.fit.shapes import SHAPES
+from ert_numba.fit.shapes import SHAPES, Shape
 
 STEPS_PER_OCTAVE = 8
 MOST_KNEES = 6
@@ -18,23 +18,27 @@ LEAST_SIZES = 8  # fewer sizes than this cannot tell a level from noise
 MODEL_ERROR = 0.01  # real plateaus are not flat to better than this: no criterion may believe more
 # Prices in the criterion, of the first two times log(n). A knee is a height, a place searched over all sizes, and a
 # shape; calibrated so that flat series grow none. One access pattern crosses all levels: a knee unlike the commonest
-# shape costs 2 ln 4.
+# shape needs odds of exp(3), 20 to 1.
 KNEE_PENALTY = 4.0
 OVERHEAD_PENALTY = 3.0
-MIXTURE_PENALTY = 2.8
+MIXTURE_PENALTY = 6.0
 NEAR = 8.0  # models within this of the best are likely enough (2 %) to widen the intervals
 
 
 class Series(msgspec.Struct, frozen=True):
-    """Sizes in rising order (N,), cost at each, and the relative standard deviation of each up to a common factor."""
+    """Sizes in rising order (N,), cost at each, and the relative standard deviation of each up to a common factor.
+
+    ``shapes``: the rows that its knees may have.
+    """
 
     size: Array
     cost: Array
     sigma: Array
+    shapes: tuple[Shape, ...] = SHAPES
 
 
 class Hypothesis(msgspec.Struct, frozen=True):
-    """``base`` columns (2 with an overhead), and for every knee its log capacity and its shape (in SHAPES)."""
+    """``base`` columns (2 with an overhead), and for every knee its log capacity and which row of its series it has."""
 
     base: int
     places: tuple[float, ...]
@@ -63,7 +67,7 @@ class Fitting(msgspec.Struct, frozen=True):
 
 
 class Dictionary(msgspec.Struct, frozen=True):
-    """Model columns over the sizes of a series; ``shape`` counts in SHAPES, -1 for the base columns."""
+    """Model columns over the sizes of a series; ``shape`` counts in its rows, -1 for the base columns."""
 
     miss: Array  # (N, D)
     position: Array  # (D,)
@@ -99,12 +103,13 @@ def dictionary(series: Series, windows: list[tuple[float, float]], per_octave: i
     columns, position, shape = [np.ones((len(series.size), 1))], [-np.inf], [-1]
     even = np.arange(math.log(sizes[0]), math.log(sizes[-1]), math.log(2.0) / per_octave)
     between = 0.5 * (np.log(sizes[1:]) + np.log(sizes[:-1]))
-    for number, row in enumerate(SHAPES):
+    for number, row in enumerate(series.shapes):
         places = between if row.sharp else even
         places = places[[any(low <= place <= high for low, high in windows) for place in places]]
         miss = row.miss(sizes[:, None] / np.exp(places)[None, :])
         supported = (np.sum(miss < 0.3, axis=0) >= 2) & (np.sum(miss > 0.3, axis=0) >= 2)
         supported &= np.sum((miss > 0.05) & (miss < 0.95), axis=0) >= row.sizes_inside
+        supported &= (np.exp(places) >= row.least_bytes) & (np.exp(places) <= row.most_bytes)
         places = places[supported]
         columns.append(row.miss(series.size[:, None] / np.exp(places)[None, :]))
         position += places.tolist()
@@ -184,7 +189,7 @@ def _settled(problem: Problem, states: Index, candidates: list[Index], keep: int
 def _uniform(problem: Problem, columns: Dictionary, states: Index) -> Index:
     """The best state again with every knee of one shape, for each shape in turn."""
     found = [states[:0]]
-    for number in range(len(SHAPES)):
+    for number in range(int(columns.shape.max()) + 1):
         mine = np.flatnonzero(columns.shape == number)
         if len(states) and len(mine):
             start = [columns.nearest(float(columns.position[column]), number) for column in states[0]]
@@ -192,10 +197,11 @@ def _uniform(problem: Problem, columns: Dictionary, states: Index) -> Index:
     return np.concatenate(found)
 
 
-def _misses(size: Array, of: Hypothesis) -> Array:
+def _misses(series: Series, of: Hypothesis) -> Array:
     """The share of accesses that miss each knee's capacity: (N, K)."""
-    rows = [SHAPES[shape].miss(size / math.exp(place)) for place, shape in zip(of.places, of.shapes, strict=True)]
-    return np.stack(rows, axis=1) if rows else np.zeros((len(size), 0))
+    knees = zip(of.places, of.shapes, strict=True)
+    rows = [series.shapes[shape].miss(series.size / math.exp(place)) for place, shape in knees]
+    return np.stack(rows, axis=1) if rows else np.zeros((len(series.size), 0))
 
 
 def _seen(size: Array, misses: Array) -> bool:
@@ -213,7 +219,8 @@ def _fitted(fitting: Fitting, base: int, misses: Array) -> tuple[Array, Array]:
 
 def rate(fitting: Fitting, of: Hypothesis) -> Model:
     """The model with its criterion: n log(variance), and a price for every parameter and every choice."""
-    misses = _misses(fitting.series.size, of)
+    shapes = [fitting.series.shapes[shape] for shape in of.shapes]
+    misses = _misses(fitting.series, of)
     height, curve = _fitted(fitting, of.base, misses)
     if not _seen(fitting.series.size, misses):
         return Model(of, height, curve, math.inf)
@@ -221,16 +228,16 @@ def rate(fitting: Fitting, of: Hypothesis) -> Model:
     variance = float(np.sum((fitting.root * (fitting.series.cost - curve)) ** 2)) / count
     price = (KNEE_PENALTY * len(of.places) + OVERHEAD_PENALTY * (of.base - 1)) * math.log(count)
     price *= count / max(count - of.base - 2 * len(of.places), 1)  # few points fit anything
-    names = [SHAPES[shape].name for shape in of.shapes]
+    names = [row.name for row in shapes]
     price += MIXTURE_PENALTY * (len(names) - max((names.count(name) for name in names), default=0))
-    price += sum(SHAPES[shape].price for shape in of.shapes)
+    price += sum(row.price for row in shapes)
     return Model(of, height, curve, count * math.log(variance + MODEL_ERROR**2) + price)
 
 
 def polish(fitting: Fitting, model: Model) -> Model:
     """The same hypothesis with its smooth knees moved off the grid of the dictionary."""
     of = model.of
-    smooth = [slot for slot, shape in enumerate(of.shapes) if not SHAPES[shape].sharp]
+    smooth = [slot for slot, shape in enumerate(of.shapes) if not fitting.series.shapes[shape].sharp]
     if not smooth:
         return model
 
@@ -241,9 +248,8 @@ def polish(fitting: Fitting, model: Model) -> Model:
         return Hypothesis(of.base, tuple(places), of.shapes)
 
     def residual(to: Array) -> Array:
-        return fitting.root * (
-            fitting.series.cost - _fitted(fitting, of.base, _misses(fitting.series.size, moved(to)))[1]
-        )
+        curve = _fitted(fitting, of.base, _misses(fitting.series, moved(to)))[1]
+        return fitting.root * (fitting.series.cost - curve)
 
     start = np.asarray([of.places[slot] for slot in smooth])
     reach = math.log(2.0) / STEPS_PER_OCTAVE

@@ -5,6 +5,7 @@ Every shape gives the share of accesses that miss, at a working set of ``ratio``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import msgspec
@@ -60,6 +61,7 @@ class Shape(msgspec.Struct, frozen=True):
     ``sharp``: between two neighbouring sizes every capacity explains the data equally well. ``price``: what the
     criterion asks more for a shape that no mechanism predicts: it only stands where those with a mechanism fail.
     ``sizes_inside``: how many sizes between 5 % and 95 % of misses the shape needs to be told from its likes.
+    ``least_bytes``, ``most_bytes``: the capacities to which its mechanism applies.
     """
 
     name: str
@@ -69,15 +71,17 @@ class Shape(msgspec.Struct, frozen=True):
     sharp: bool = False
     price: float = 0.0
     sizes_inside: int = 0
+    least_bytes: float = 0.0
+    most_bytes: float = math.inf
 
 
-# A cliff is smeared by slices of unequal load, and in caches indexed by physical address by pages that fall on sets at
-# random: a set's load then scatters by 1/sqrt(ways), 0.25 to 0.35. Log-normal about the median.
+# For any machine. A cliff is smeared by slices of unequal load, log-normal about the median; what the pages of a CPU do
+# is in page_placement.
 SHAPES: tuple[Shape, ...] = (
     Shape("cliff", miss_cliff, 1.0, 1.0, sharp=True),
     Shape("cyclic", miss_cyclic, 1.026, 1.386),
     Shape("random", miss_random, 1.053, 2.0),
     Shape("gradual", miss_gradual, 1.013, 1.152, price=4.0, sizes_inside=3),
     Shape("smeared", _smeared(0.10), 0.848, 1.0),
-    Shape("smeared", _smeared(0.30), 0.611, 1.0, price=6.0),
 )
+BY_NAME = {row.name: row for row in SHAPES}

@@ -9,7 +9,9 @@ being inclusive: the shares served are the differences of the hit rates.
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +82,58 @@ def made_up(seed: int, knees: int, transition: str, sizes: Array = SIZES, noise:
     plateaus = 1e-11 * np.cumprod(np.concatenate([[1.0], steps]))
     clean = mixture([transition] * knees, sizes, capacities, plateaus)
     return MadeUp(sizes, clean * np.exp(rng.normal(0, noise, len(sizes))), clean, capacities, plateaus)
+
+
+WAYS, PAGE = 8, 4 * KIB
+PAGED_SIZES = (2.0 ** np.arange(12, 22.1, 0.5)).astype(int) // KIB * KIB
+
+
+@lru_cache
+def set_misses(lines: int, laps: int = 400) -> float:
+    """Share of misses in one set of WAYS ways that ``lines`` lines are swept through, in turn: played, line by line.
+
+    The policy marks what is used; when all ways are marked it clears the other marks; it evicts an unmarked way at
+    random.
+    """
+    if lines <= WAYS:
+        return 0.0
+    rng = random.Random(lines)
+    held, marked, missed = list(range(WAYS)), [False] * WAYS, 0
+    for lap in range(2 * laps):
+        for line in range(lines):
+            if line in held:
+                way = held.index(line)
+            else:
+                way = rng.choice([free for free in range(WAYS) if not marked[free]])
+                held[way] = line
+                missed += lap >= laps
+            marked[way] = True
+            if all(marked):
+                marked = [other == way for other in range(WAYS)]
+    return missed / (laps * lines)
+
+
+def paged(seed: int, capacity: int, streams: int = 1, noise: float = 0.03) -> MadeUp:
+    """A first level of 32 KiB that ends at once, and a second of ``capacity`` on whose sets small pages lie at random.
+
+    All sizes lie in one block of memory, so a larger set only adds pages. ``streams`` lines are read at once, each
+    from its own part of the set, and wait for the slowest; 1 is a chase.
+    """
+    rng = np.random.default_rng([seed, capacity, streams])
+    colour = rng.integers(capacity // (WAYS * PAGE), size=4 * MIB // PAGE)
+    plateaus = np.array([1.0, 3.0, 3.0 * rng.uniform(1.6, 4.0)])
+    sizes = np.unique(np.concatenate([PAGED_SIZES, np.geomspace(0.4 * capacity, 2 * capacity, 9) // KIB * KIB]))
+    clean = np.full(len(sizes), plateaus[0])
+    for row, size in enumerate(sizes):
+        if size > 32 * KIB:
+            pages = colour[: max(streams, round(size / PAGE))]
+            hit = np.array([1.0 - set_misses(int(load)) for load in np.bincount(pages)])
+            part = len(pages) // streams
+            missed = 1.0 - np.prod(hit[pages[: part * streams].reshape(streams, part)], axis=0).mean()
+            clean[row] = plateaus[1] + (plateaus[2] - plateaus[1]) * missed
+    return MadeUp(
+        sizes, clean * np.exp(rng.normal(0, noise, len(sizes))), clean, np.array([32.0 * KIB, capacity]), plateaus
+    )
 
 
 def flat(seed: int, count: int = len(SIZES), noise: float = NOISE) -> Array:

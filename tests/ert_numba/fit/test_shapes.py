@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from made_up_curves import hits
 
+from ert_numba.fit.page_placement import scattered_shapes
 from ert_numba.fit.shapes import SHAPES, miss_cyclic, miss_random
 
 RATIOS = np.geomspace(0.01, 1000, 400)
+ROWS = (*SHAPES, *scattered_shapes(1), *scattered_shapes(4))
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda row: row.name)
+@pytest.mark.parametrize("shape", ROWS, ids=lambda row: row.name)
 def test_misses_rise_from_none_to_all(shape):
     miss = shape.miss(RATIOS)
     assert np.all(np.diff(miss) >= -1e-12)
@@ -20,7 +22,7 @@ def test_misses_rise_from_none_to_all(shape):
     assert np.all((miss >= 0) & (miss <= 1))
 
 
-@pytest.mark.parametrize("shape", [row for row in SHAPES if not row.sharp], ids=lambda row: row.name)
+@pytest.mark.parametrize("shape", [row for row in ROWS if not row.sharp], ids=lambda row: row.name)
 def test_onset_and_midpoint_are_where_a_twentieth_and_half_of_the_accesses_miss(shape):
     assert shape.miss(np.array([shape.onset, shape.midpoint])) == pytest.approx([0.05, 0.5], abs=0.003)
 
