@@ -16,9 +16,7 @@ from appprof.metrics import BYTE_DEFINITIONS
 from appprof.report.profile import Source
 from ert_numba.records import Provenance
 from ert_numba.store.documents import DocumentType, register
-
-# Wide enough for products of the readers' extremes, and narrow enough that no ratio of two becomes infinite.
-LEAST, MOST = 1e-70, 1e70
+from ert_numba.store.magnitudes import LEAST, MOST
 
 
 class Chip(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,7 +4,6 @@ made again from them."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from ert_numba.errors import ErtError, NotComparable
 from ert_numba.files import read_whole
 from ert_numba.judge.evidence import Observed, ProcessStart, amount
 from ert_numba.starts import KEY, SUITE_VERSION, Benchmarked, SuiteInfo
+from ert_numba.store.magnitudes import faults_of_numbers, is_usable
 
 MAXIMUM_BYTES = 1 << 27
 _BEGINNING = 1 << 8
@@ -57,7 +57,7 @@ def read_start(path: Path) -> ProcessStart:
         observed = tuple(_observed(row, asked) for row in file.benchmarks)
     except (msgspec.ValidationError, OverflowError) as error:
         raise ErtError(asked, str(error), _BROKEN) from error
-    for fault in _faults(observed):
+    for fault in (*_faults_of_info(info), *_faults(observed)):
         raise ErtError(asked, fault, _BROKEN)
     created = info.provenance.created if info else file.datetime
     machine = {} if info else dict(_machine(file.machine_info))
@@ -94,6 +94,11 @@ def _observed(row: _Benchmark, asked: str) -> Observed:
     return Observed(name=row.fullname, seconds=tuple(row.stats.data), said=record)
 
 
+def _faults_of_info(info: SuiteInfo | None) -> Iterator[str]:
+    if info is not None:
+        yield from (f"of its machine, {fault}" for fault in faults_of_numbers(info))
+
+
 def _faults(observed: tuple[Observed, ...]) -> Iterator[str]:
     if not observed:
         yield "it holds no benchmark"
@@ -115,6 +120,7 @@ def _faults(observed: tuple[Observed, ...]) -> Iterator[str]:
 
 
 def _faults_of(name: str, said: Benchmarked) -> Iterator[str]:
+    yield from (f"of {name}, {fault}" for fault in faults_of_numbers(said))
     tops = {"limit": said.limit, "roof": said.roof.attainable if said.roof else None}
     figures = {"clock": said.clock_hz, **{what: (value,) for what, value in tops.items() if value is not None}}
     for what, values in figures.items():
@@ -127,7 +133,7 @@ def _faults_of(name: str, said: Benchmarked) -> Iterator[str]:
 
 
 def _is_positive(value: float) -> bool:
-    return value > 0 and math.isfinite(value)
+    return value > 0 and is_usable(value)
 
 
 def _machine(info: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,14 +1,16 @@
-"""What a document must hold to be believed: the rules that types alone cannot say. Pure."""
+"""What a document must hold to be believed: the rules that types alone cannot say. Pure.
+
+That every number has a usable magnitude is known by then (``magnitudes``): the rules here are of signs and of order.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 
 from ert_numba.judge.history import BENCHMARKS, SWEEP, HistoryEntry
 from ert_numba.judge.judgement import VERDICTS, Judgement
 from ert_numba.machine import Ceiling, Knee, MachineModel, ProofPoint
-from ert_numba.records import AxisValue, DeviceInfo, Sample, Sweep
+from ert_numba.records import DeviceInfo, Sample, Sweep
 
 DEVICE_KINDS = ("cpu", "gpu")
 CEILING_KINDS = ("compute", "bandwidth", "latency", "overhead")
@@ -17,7 +19,6 @@ CEILING_KINDS = ("compute", "bandwidth", "latency", "overhead")
 def faults_of_sweep(sweep: Sweep) -> Iterator[str]:
     """One sentence for each fault, naming its field and the sample's key."""
     yield from _device("device", sweep.device)
-    yield from _finite("settings", sweep.settings)
     yield from _not_negative("wall_seconds", sweep.wall_seconds)
     for index, sample in enumerate(sweep.samples):
         yield from _sample(f"samples[{index}] ({sample.point.key})", sample)
@@ -26,7 +27,6 @@ def faults_of_sweep(sweep: Sweep) -> Iterator[str]:
 def faults_of_machine(model: MachineModel) -> Iterator[str]:
     """One sentence for each fault, naming its field and the ceiling's key."""
     yield from _device("device", model.device)
-    yield from _finite("settings", model.settings)
     seen: set[str] = set()
     for index, ceiling in enumerate(model.ceilings):
         where = f"ceilings[{index}] ({ceiling.key})"
@@ -62,8 +62,6 @@ def faults_of_history(entry: HistoryEntry) -> Iterator[str]:
 
 
 def _sample(where: str, sample: Sample) -> Iterator[str]:
-    yield from _finite(f"{where}: point.axes", sample.point.axes)
-    yield from _finite(f"{where}: conditions", sample.conditions)
     if not sample.seconds:
         yield f"{where}: seconds is empty"
     for name, values in (("seconds", sample.seconds), ("clock_hz", sample.clock_hz)):
@@ -93,7 +91,6 @@ def _ceiling(where: str, ceiling: Ceiling) -> Iterator[str]:
         yield from _positive(f"{where}: clock_hz[1]", high)
         if low > high:
             yield f"{where}: clock_hz[0] {low!r} lies above clock_hz[1] {high!r}"
-    yield from _finite(f"{where}: conditions", ceiling.conditions)
 
 
 def _knee(where: str, knee: Knee) -> Iterator[str]:
@@ -134,19 +131,13 @@ def _interval(where: str, name: str, low: float, value: float, high: float) -> I
 
 
 def _positive(where: str, value: float) -> Iterator[str]:
-    if not (value > 0 and math.isfinite(value)):
+    if not value > 0:
         yield f"{where} is {value!r}, where a positive number must stand"
 
 
 def _not_negative(where: str, value: float) -> Iterator[str]:
-    if not (value >= 0 and math.isfinite(value)):
+    if not value >= 0:
         yield f"{where} is {value!r}, where 0 or a positive number must stand"
-
-
-def _finite(where: str, values: dict[str, AxisValue]) -> Iterator[str]:
-    for name, value in values.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            yield f"{where}.{name} is {value!r}, where a number must stand"
 
 
 def _one_of(where: str, value: str, allowed: Iterable[str]) -> Iterator[str]:

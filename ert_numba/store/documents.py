@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from ert_numba.judge.judgement import Judgement
 from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep
 from ert_numba.store.checks import faults_of_history, faults_of_judgement, faults_of_machine, faults_of_sweep
+from ert_numba.store.magnitudes import faults_of_numbers
 from ert_numba.store.migrations import upgrade
 
 _BROKEN = "Take an unbroken copy of the file, or make it again with: {made_by}"
@@ -93,15 +94,15 @@ def encode(document: msgspec.Struct) -> bytes:
     try:
         plain = msgspec.to_builtins(document, enc_hook=_plain_number, order="deterministic")
         checked = msgspec.convert(plain, type=row.type)
-        for fault in row.faults(checked):
+        for fault in _faults(row, checked):
             raise ErtError(asked, fault, _DEFECT)
         text = msgspec.json.format(msgspec.json.encode(plain), indent=2)
-        # JSON has no NaN: msgspec would write null. What does not come back the same is not written.
+        # What does not come back the same is not written.
         exact = msgspec.json.decode(text, type=row.type) == checked
     except (msgspec.MsgspecError, UnicodeError, OverflowError, TypeError) as error:
         raise ErtError(asked, str(error), _DEFECT) from error
     if not exact:
-        raise ErtError(asked, "it holds a number that JSON cannot hold (NaN, infinity)", _DEFECT)
+        raise ErtError(asked, "it holds what JSON cannot hold", _DEFECT)
     return _NUMBERS_ON_LINES.sub(_one_line, text) + b"\n"
 
 
@@ -122,9 +123,14 @@ def _load(path: Path, wanted: DocumentType | None) -> msgspec.Struct:
         raise ErtError(asked, f"{path} is no UTF-8 text: {error}", _BROKEN.format(made_by=made_by)) from error
     except RecursionError as error:
         raise ErtError(asked, f"{path} is nested too deeply", "Check that it is the right file") from error
-    for fault in row.faults(document):
+    for fault in _faults(row, document):
         raise ErtError(asked, f"{path}: {fault}", _EDITED.format(made_by=row.made_by))
     return document
+
+
+def _faults(row: DocumentType, document: msgspec.Struct) -> Iterator[str]:
+    yield from faults_of_numbers(document)  # first: the rules of a type calculate with them
+    yield from row.faults(document)
 
 
 def _choose(path: Path, header: _Header, wanted: DocumentType | None, asked: str) -> DocumentType:

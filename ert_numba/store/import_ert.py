@@ -5,7 +5,6 @@ Its rates are in GFLOP/s and GB/s, both of 1e9. Source: ``Python/ert_core.py``, 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from ert_numba.files import read_whole
 from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.records import AxisValue, DeviceInfo, Limit, Skipped
 from ert_numba.store.ert_metadata import Metadata, architecture, configuration, flatten, is_gpu, measured_at, version
+from ert_numba.store.magnitudes import is_usable
 from ert_numba.store.provenance import collect
 
 _GIGA = 1e9
@@ -109,7 +109,7 @@ def _check(path: Path, roofline: _Roofline) -> None:
             if len(part.data) > _MOST_RATES:
                 raise ErtError(_ASKED, f"{path}: {side}.{name}.data has {len(part.data)} rates", _REMEDY)
             for index, (label, value) in enumerate(part.data):
-                if not (value >= 0 and math.isfinite(value * _GIGA)):
+                if value < 0 or not is_usable(value * _GIGA):
                     found = f"{path}: {side}.{name}.data[{index}] ({_short(label)!r}) is {value!r}"
                     raise ErtError(_ASKED, found, "A rate must be positive: run ERT again, or correct the file")
 

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from ert_numba.machine import Ceiling, Knee, MachineModel, ProofPoint
 from ert_numba.records import Cache, DeviceInfo, Limit, Point, Provenance, Sample, Skipped, Sweep, Work
 from ert_numba.store.checks import CEILING_KINDS
+from ert_numba.store.magnitudes import LEAST, MOST
 
 words = st.text(max_size=12)
-positive = st.floats(min_value=5e-324, allow_infinity=False)
-not_negative = st.floats(min_value=0.0, allow_infinity=False)
+positive = st.floats(LEAST, MOST)
+not_negative = st.just(0.0) | positive
 counts = st.integers(min_value=1, max_value=2**53)
-finite = st.floats(allow_nan=False, allow_infinity=False)
+finite = not_negative | positive.map(lambda number: -number)
 axis_values = st.one_of(st.integers(-(2**63), 2**63 - 1), finite, words, st.booleans())
 settings = st.dictionaries(words, axis_values, max_size=3)
 texts = st.dictionaries(words, words, max_size=3)
