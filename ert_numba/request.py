@@ -11,9 +11,12 @@ from ert_numba.kernels.spec import Request
 from ert_numba.records import AxisValue, DeviceInfo, Sweep
 from ert_numba.units import capacity, si
 
+MOST_SEED = (1 << 32) - 1  # what every generator of random numbers takes
 SMALLEST_SET_BYTES = 1024  # two iterations of the widest read kernel
 # Those that make two runs unlike: a name alone tells no model of a virtual CPU, and no GPU from its neighbour.
 LASTING_PROPERTIES = ("model", "instruction set", "transparent huge pages", "uuid hash")
+
+_SETTINGS = "the settings of the sweep to go on with"
 
 
 def checked(request: Request, budget_seconds: float, device: DeviceInfo) -> Request:
@@ -34,6 +37,8 @@ def checked(request: Request, budget_seconds: float, device: DeviceInfo) -> Requ
             f"{device.threads} processors that may be used",
             "Choose a number between the two",
         )
+    if not 0 <= request.seed <= MOST_SEED:
+        raise ErtError("a seed", f"{request.seed!r:.40}", f"Choose a number from 0 to {MOST_SEED}")
     if not budget_seconds > 0:
         raise ErtError(
             "a time budget", si(budget_seconds, "s"), "Give the sweep at least a second, for example --budget 30s"
@@ -73,11 +78,14 @@ def from_settings(settings: dict[str, AxisValue]) -> tuple[Request, float]:
             full=bool(settings["full"]),
             seed=int(settings["seed"]),
         )
-        return request, float(settings["budget_seconds"])
+        budget = float(settings["budget_seconds"])
     except (KeyError, ValueError) as error:
-        raise ErtError(
-            "the settings of the sweep to go on with", f"{error} is missing or no number", "Start anew"
-        ) from error
+        raise ErtError(_SETTINGS, f"{error} is missing or no number", "Start anew") from error
+    for name, value in to_settings(request, budget).items():
+        found = settings[name]
+        if found != value or isinstance(found, bool) != isinstance(value, bool):  # True is 1, and no number
+            raise ErtError(_SETTINGS, f"{name} is {found!r:.40}, which no sweep stores", "Start anew")
+    return request, budget
 
 
 def _words(text: AxisValue) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ def test_what_is_known_is_accepted(request):
         (Request(sizes=(0,)), 1.0, "a working set", "0 B", "1 KiB"),
         (Request(threads=0), 1.0, "0 threads", "2 processors", ""),
         (Request(threads=3), 1.0, "3 threads", "2 processors", ""),
+        (Request(seed=-1), 1.0, "a seed", "-1", "from 0 to 4294967295"),
+        (Request(seed=10**400), 1.0, "a seed", "10000", "from 0 to 4294967295"),
         (Request(), 0.0, "a time budget", "0 s", "--budget"),
         (Request(), -1.0, "a time budget", "-1", "--budget"),
         (Request(), float("nan"), "a time budget", "nan", "--budget"),
@@ -76,6 +78,15 @@ def test_settings_that_lack_a_field_are_named(name):
 def test_settings_that_are_no_numbers_are_refused():
     with pytest.raises(ErtError, match="many"):
         from_settings({**to_settings(Request(), 5.0), "threads": "many"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("threads", True), ("quick", "no"), ("quick", 1), ("seed", 1.5), ("sizes", "1e6,2"),
+                        ("sizes", 4096), ("threads", -0.5), ("budget_seconds", True)]
+)  # fmt: skip
+def test_settings_of_another_type_are_refused_and_named(name, value):
+    with pytest.raises(ErtError, match=f"{name} is|no number"):
+        from_settings({**to_settings(Request(), 1.0), name: value})
 
 
 def test_like_runs_go_on():
