@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ert_numba.charts import theme
 from ert_numba.charts.document import esc, table
-from ert_numba.charts.words import ceiling_words, clock, interval, pairs, reading_order
+from ert_numba.charts.words import ceiling_words, clock, interval, reading_order
 from ert_numba.machine import Ceiling, Knee, MachineModel
+from ert_numba.stated import pairs
 from ert_numba.units import capacity, si
 
 _KINDS = (

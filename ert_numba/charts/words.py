@@ -1,4 +1,4 @@
-"""Ceilings and their conditions in words and figures, the same on charts, tooltips and pages."""
+"""Ceilings in words and figures, the same on charts, tooltips and pages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from ert_numba.catalog.memory_levels import level_order
 from ert_numba.catalog.precisions import PRECISIONS
 from ert_numba.charts import theme
 from ert_numba.machine import Ceiling, MachineModel
-from ert_numba.records import AxisValue
-from ert_numba.units import capacity, si
+from ert_numba.units import si
 
 _PRECISIONS = tuple(row.key for row in PRECISIONS)
 _SCOPES = {"core": "one core", "socket": "one socket", "neighbours": "beside other GPUs at work"}
@@ -66,18 +65,3 @@ def clock(row: Ceiling) -> str | None:
 def when(model: MachineModel) -> str:
     """``2026-11-30 08:12:10 UTC``."""
     return model.provenance.created.replace("T", " ").replace("Z", " UTC")
-
-
-def pairs(values: dict[str, AxisValue]) -> str:
-    """Conditions by name, as ``huge pages, streams 4, working set 16 KiB``; an empty one is left out."""
-    return ", ".join(filter(None, (pair(name, values[name]) for name in sorted(values))))
-
-
-def pair(name: str, value: AxisValue) -> str:
-    """One condition with its value; what is or is not has none, and of an empty one there is nothing to say."""
-    words = name.replace("_", " ")
-    if isinstance(value, bool):
-        return words if value else f"no {words}"
-    if name.endswith("_bytes") and not isinstance(value, str):
-        return f"{name.removesuffix('_bytes').replace('_', ' ')} {capacity(value)}"
-    return f"{words} {value}" if value != "" else ""

@@ -11,12 +11,14 @@ from ert_numba.errors import NotComparable
 from ert_numba.judge.conditions import Difference, conditions_of, differences
 from ert_numba.machine import Ceiling, Knee, MachineModel
 from ert_numba.records import DeviceInfo
+from ert_numba.stated import setting_words
 from ert_numba.units import si
 
 ALIKE, KNEE_ALIKE = 0.04, 0.15  # as far as two runs of one machine, and a cache and its claim, are said to agree
 SAME, FASTER, SLOWER, LARGER, SMALLER = "SAME", "FASTER", "SLOWER", "LARGER", "SMALLER"
 UNKNOWN, NEW, MISSING = "UNKNOWN", "NEW", "MISSING"
 
+_LEFT = "not chosen"  # a setting that was left to the sweep
 _LOWER_IS_BETTER = ("latency", "overhead")
 
 
@@ -182,7 +184,7 @@ def _verdict(a: _Side, b: _Side, overlap: bool) -> tuple[str, str]:
 
 
 def _conditions(model: MachineModel) -> dict[str, str]:
-    settings = {f"setting {name}": str(value) for name, value in model.settings.items()}
+    settings = {f"setting {name}": setting_words(name, value) or _LEFT for name, value in model.settings.items()}
     return conditions_of(model.device, model.provenance) | settings
 
 

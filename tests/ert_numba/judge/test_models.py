@@ -129,13 +129,25 @@ def test_conditions_of_the_run_that_differ_are_named():
     a = cpu_model()
     device = replace(a.device, units=1, properties={"huge pages": "never"}, maximum_clock_hz=3e9)
     provenance = replace(a.provenance, versions=a.provenance.versions | {"numba": "0.70.0"})
-    b = replace(a, device=device, settings=a.settings | {"seed": 99}, provenance=provenance)
+    b = replace(a, device=device, settings=a.settings | {"seed": 99, "levels": "L1,L2"}, provenance=provenance)
+    a = replace(a, settings=a.settings | {"levels": "", "threads": 2})
     names = {row.name: (row.a, row.b) for row in compare(a, b).differences}
     assert names["device units"] == (str(a.device.units), "1")
-    assert names["setting seed"][1] == "99"
+    assert names["setting seed"][1] == "seed 99"
+    assert names["setting levels"] == ("all memory levels", "memory levels L1, L2")
     assert names["version of numba"] == (a.provenance.versions["numba"], "0.70.0")
     assert names["device huge pages"][1] == "never"
     assert names["device maximum clock"][1] == "3.00 GHz"
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "chosen", "words"),
+    [("quick", False, True, "quick"), ("threads", 0, 1, "1 thread"), ("sizes", "", "4096", "working sets 4 KiB")],
+)
+def test_what_was_left_to_a_sweep_is_said_so_beside_what_was_chosen(name, left, chosen, words):
+    a, b = (replace(cpu_model(), settings={name: value}) for value in (left, chosen))
+    (row,) = compare(a, b).differences
+    assert (row.name, row.a, row.b) == (f"setting {name}", "not chosen", words)
 
 
 def test_a_model_is_the_same_as_itself():
