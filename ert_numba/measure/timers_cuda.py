@@ -23,7 +23,7 @@ from ert_numba.measure.timers import Timing
 from ert_numba.records import AxisValue, DeviceInfo, Point, Work
 
 CALL_SECONDS = 4e-3  # a call; the events' and stamps' own cost is some microseconds
-CURVE_CALL_SECONDS = 2e-3  # a curve has many points, and no figure of its own
+CURVE_CALL_SECONDS = 2e-3  # of reads: a curve has many points, and no figure of its own; chains need their laps
 SUSTAINED_SECONDS = 0.4  # of load before the first call of a sustained figure: the power cap acts within a tenth
 SUSTAINED_CALL_SECONDS = 0.15
 LATENCY_CALL_SECONDS = 15e-3  # a chain in device memory needs many lines for its mean
@@ -164,19 +164,24 @@ class CudaTimer:
         return bench
 
     def _repetitions(self, bench: CudaBench, point: Point) -> int:
-        """Repetitions that make one call last as long as the point's kind asks."""
+        """Repetitions that make one call last as long as the point's kind asks.
+
+        Of a chain a short call says little: its first lap finds the first level cold.
+        """
         wanted = SUSTAINED_CALL_SECONDS if _sustained(point) else self.call_seconds
-        if point.ceiling.startswith("curve."):
-            wanted = min(wanted, CURVE_CALL_SECONDS)
-        elif point.ceiling.endswith(".latency"):
-            wanted = LATENCY_CALL_SECONDS
+        chain, curve = point.ceiling.endswith(".latency"), point.ceiling.startswith("curve.")
+        if chain != curve:
+            wanted = LATENCY_CALL_SECONDS if chain else min(wanted, CURVE_CALL_SECONDS)
         count = 1
         while True:
             seconds = bench.call(count).seconds
             if seconds >= wanted or count >= _MOST_REPETITIONS:
                 return count
             if seconds >= wanted / 10:
-                return max(count, round(count * wanted / seconds))
+                count = max(count, round(count * wanted / seconds))
+                if not chain or seconds >= wanted / 2:
+                    return count
+                continue
             count = min(count * (4 if seconds > wanted / 100 else 32), _MOST_REPETITIONS)
 
     def steal_seconds(self) -> float:

@@ -15,7 +15,7 @@ from ert_numba.kernels.cuda_program import CudaProgram
 from ert_numba.kernels.spec import KernelSpec
 from ert_numba.measure import timers_cuda
 from ert_numba.measure.timers import Timing
-from ert_numba.measure.timers_cuda import CALL_SECONDS, CudaBench, CudaTimer
+from ert_numba.measure.timers_cuda import CALL_SECONDS, LATENCY_CALL_SECONDS, CudaBench, CudaTimer
 from ert_numba.records import DeviceInfo, Point, Work
 
 POINT = Point(kernel="made up", ceiling="fp32.vector.fma", axes={"n": 1})
@@ -84,6 +84,28 @@ def test_a_call_lasts_long_enough(timer: CudaTimer, seconds: float) -> None:
     assert bench.once().seconds <= max(1.01 * CALL_SECONDS, seconds)
     assert bench.work.flop == 10.0 * bench.repetitions
     assert bench.conditions["repetitions"] == bench.repetitions
+
+
+@pytest.mark.parametrize(("ceiling", "wanted"), [("curve.latency", CALL_SECONDS), ("L1.latency", LATENCY_CALL_SECONDS)])
+@pytest.mark.parametrize("lap_seconds", [0.0, 1.5e-4, 9e-4])
+def test_a_chain_is_long_against_its_first_lap(
+    ceiling: str, wanted: float, lap_seconds: float, timer: CudaTimer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first lap in the cold, then 1 us a repetition: a short call would put the cost of a repetition far too high."""
+    timed = CudaBench.call
+
+    def call(self: CudaBench, repetitions: int) -> Timing:
+        self.seconds = lap_seconds + timed(self, repetitions).seconds
+        return Timing(self.seconds, 1e9)
+
+    monkeypatch.setattr(CudaBench, "call", call)
+    bench = timer.open(spec(MadeUpProgram(1e-6)), Point(kernel="made up", ceiling=ceiling, axes={}), None)
+    assert 0.45 * wanted <= bench.repetitions * 1e-6 <= wanted
+
+
+def test_reads_of_a_curve_are_short(timer: CudaTimer) -> None:
+    point = Point(kernel="made up", ceiling="curve.read.ca", axes={})
+    assert timer.open(spec(MadeUpProgram(1e-6)), point, None).once().seconds == pytest.approx(2e-3, rel=0.1)
 
 
 def test_repetitions_of_an_earlier_visit_are_kept(timer: CudaTimer) -> None:
