@@ -5,6 +5,7 @@ Everything raises ``ErtError`` with what was asked, what was found and what to d
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from ert_numba.machine import MachineModel
 from ert_numba.records import Sweep, slug
 from ert_numba.store.documents import load, save
 from ert_numba.store.provenance import collect
+from ert_numba.store.run_folders import MACHINE, document_in
 
 if TYPE_CHECKING:
     from ert_numba.charts.theme import AnyChart
@@ -73,8 +75,7 @@ def pick(models: Sequence[ApplicationModel], gpu: int | None) -> ApplicationMode
 
 def load_machine(path: Path | str) -> MachineModel:
     """A machine model from its file, or from the folder of the run that made it."""
-    place = Path(path)
-    return load(place / "machine.json" if place.is_dir() else place, MachineModel)
+    return load(document_in(Path(path), MACHINE, "a machine model"), MachineModel)
 
 
 def analyse(
@@ -181,7 +182,7 @@ def _is_document(path: Path) -> bool:
             head = file.read(256)
     except (OSError, ValueError):
         return False  # the reader says what is wrong with it
-    return head.lstrip().startswith(b"{") and DOCUMENT_HEAD in head
+    return head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and DOCUMENT_HEAD in head
 
 
 __all__ = [

@@ -77,7 +77,7 @@ def write(
     from ert_numba.charts.export import write_image, write_vega_lite
 
     chart = instruction_chart(analysis) if instructions else roofline_chart(analysis)
-    return Written(form, write_vega_lite(path, chart) if form == "json" else write_image(path, chart, dark=dark))
+    return Written(form, write_vega_lite(path, chart) if form == "json" else write_image(path, chart, dark, form))
 
 
 def free_name(path: Path) -> Path:
@@ -112,4 +112,6 @@ def write_diff(diff: Diff, output: Path) -> Path:
         from appprof.exports import diff_as_markdown
 
         return write_text_new(output, diff_as_markdown(diff))
-    raise ErtError(f"the file {output}", f"the ending {ending or 'is missing'!r}", "End the name in .html or .md")
+    raise ErtError(
+        f"the file {output}", f"the ending {ending!r}" if ending else "no ending", "End the name in .html or .md"
+    )

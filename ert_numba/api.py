@@ -88,20 +88,17 @@ def fit(what: Sweep | Path | str) -> MachineModel:
 def load_sweep(path: Path | str) -> Sweep:
     """A sweep from its file (or the folder of its run). Raises ErtError."""
     from ert_numba.store.documents import load
+    from ert_numba.store.run_folders import SWEEP, document_in
 
-    return load(_inside(path, "sweep.json"), Sweep)
+    return load(document_in(Path(path), SWEEP, "a sweep"), Sweep)
 
 
 def load(path: Path | str) -> MachineModel:
     """A machine model from its file (or the folder of its run). Raises ErtError."""
     from ert_numba.store.documents import load as load_document
+    from ert_numba.store.run_folders import MACHINE, document_in
 
-    return load_document(_inside(path, "machine.json"), MachineModel)
-
-
-def _inside(path: Path | str, name: str) -> Path:
-    path = Path(path)
-    return path / name if path.is_dir() else path
+    return load_document(document_in(Path(path), MACHINE, "a machine model"), MachineModel)
 
 
 def chart(model: MachineModel) -> Any:

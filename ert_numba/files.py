@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from ert_numba.errors import ErtError
 from ert_numba.records import slug
 
+_PACKED = b"\x1f\x8b"
 _PROBE_BYTES = 1 << 16
 _MAXIMUM_NAMESAKES = 10_000
 
@@ -75,7 +77,7 @@ def replace_text(path: Path, text: str) -> Path:
 
 
 def read_whole(path: Path, asked: str, maximum_bytes: int) -> bytes:
-    """The whole of an ordinary file, within a limit. Raises ErtError."""
+    """The whole of an ordinary file of text, within a limit, without its byte order mark. Raises ErtError."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -92,6 +94,9 @@ def read_whole(path: Path, asked: str, maximum_bytes: int) -> bytes:
         raise ErtError(asked, f"{path} cannot be read: {error}", "Check the name") from error
     if len(data) > maximum_bytes:
         raise ErtError(asked, f"{path} is larger than {maximum_bytes >> 20} MiB", "Check that it is the right file")
+    if data.startswith(_PACKED):
+        raise ErtError(asked, f"{path} is packed with gzip", "Unpack it first: gunzip")
+    data = data.removeprefix(codecs.BOM_UTF8)  # editors on Windows write one
     if not data.strip():
         raise ErtError(asked, f"{path} is empty", "Take an unbroken copy of the file")
     return data

@@ -44,4 +44,4 @@ def plot_file(source: Path, output: Path, form: str, *, curves: bool = False, da
     if curves and sweep is None:
         raise ErtError("the curves of a run", f"{source} holds no samples", "Name the run's folder, or its sweep.json")
     chart = sweep_chart(sweep, model) if curves and sweep is not None else machine_chart(model)
-    return write_vega_lite(output, chart) if form == "json" else write_image(output, chart, dark=dark)
+    return write_vega_lite(output, chart) if form == "json" else write_image(output, chart, dark, form)

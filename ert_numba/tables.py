@@ -34,7 +34,9 @@ def plain_table(title: str, columns: Sequence[tuple[str, str]]) -> Table:
 
 
 def interval(low: float, value: float, high: float) -> str:
-    """``'-0.4 +1.2 %'``: an interval around its value."""
+    """``'-0.4 +1.2 %'``: an interval around its value. Ends that are one, as of an import, are none."""
+    if low == high:
+        return "none stated"
     return f"{100 * (low / value - 1):+.1f} {100 * (high / value - 1):+.1f} %"
 
 

@@ -65,6 +65,10 @@ def run(app: typer.Typer, program: str) -> None:
     try:
         try:
             app(prog_name=program)
+        except SystemExit as error:
+            if isinstance(error.__context__, BrokenPipeError):  # rich and click end help that nobody reads with 1
+                sys.exit(READER_LEFT)
+            raise
         finally:
             sys.stdout.flush()
     except OSError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ert_numba.terminal import note, table_console
+from ert_numba.terminal import NARROWEST, note, table_console
 
 if TYPE_CHECKING:
     import msgspec
@@ -21,6 +21,7 @@ MOST_IMPOSSIBLE = 5  # kernels above their roof that are told
 def show(tables: Callable[[int], Sequence[Any]]) -> None:
     """Tables, made for the width of the terminal, each followed by an empty line."""
     console = table_console()
+    console.width = max(console.width, NARROWEST)  # a narrower terminal wraps: squeezed tables would cut figures
     for table in tables(console.width):
         console.print(table)
         console.print()

@@ -19,13 +19,15 @@ def write_vega_lite(path: Path, chart: AnyChart) -> Path:
     return write_text_new(path, text + "\n")
 
 
-def write_image(path: Path, chart: AnyChart, dark: bool = False) -> Path:
-    """The chart as ``.svg`` or ``.png`` (two pixels a point), by the ending of the path."""
+def write_image(path: Path, chart: AnyChart, dark: bool = False, form: str = "") -> Path:
+    """The chart as ``svg`` or ``png`` (two pixels a point): the ``form``, or else by the ending of the path."""
     import vl_convert  # 84 MB: only where a page or a picture is made
 
-    ending = Path(path).suffix.lower()
+    ending = f".{form}" if form else Path(path).suffix.lower()
     if ending not in (".svg", ".png"):
-        raise ErtError(f"the picture {path}", f"the ending {ending or 'is missing'!r}", "End the name in .svg or .png")
+        raise ErtError(
+            f"the picture {path}", f"the ending {ending!r}" if ending else "no ending", "End the name in .svg or .png"
+        )
     spec = chart.to_dict()
     spec = recoloured(spec) if dark else spec
     if ending == ".svg":

@@ -20,6 +20,7 @@ from ert_numba.store.ert_metadata import Metadata, architecture, configuration, 
 from ert_numba.store.magnitudes import is_usable
 from ert_numba.store.provenance import collect
 
+UNNAMED = "imported from ERT"  # the device
 _GIGA = 1e9
 _MAXIMUM_BYTES = 1 << 26
 _ASKED = "to import a roofline.json of ERT"
@@ -61,7 +62,7 @@ class _Roofline(msgspec.Struct, frozen=True):
     spec: _Spec = _Spec()
 
 
-def import_ert(path: Path, name: str = "imported from ERT") -> MachineModel:
+def import_ert(path: Path, name: str = "") -> MachineModel:
     """The machine model that an ERT result claims; every ceiling has ``verified=False``. Raises ErtError.
 
     ``name`` names the device: ERT's file knows only its host name, which is private and stays out.
@@ -81,7 +82,7 @@ def import_ert(path: Path, name: str = "imported from ERT") -> MachineModel:
     measured = measured_at(facts)
     return MachineModel(
         run=f"{measured:%Y-%m-%dT%H%M}-ert" if measured else "unknown-time-ert",
-        device=_device(name, facts, limits),
+        device=_device(name.strip() or UNNAMED, facts, limits),
         ceilings=compute + bandwidth,
         skipped=tuple(_skipped(empirical)),
         notes=_NOTES + ((f"Measured {measured:%Y-%m-%d} (UTC).",) if measured else ()) + notes,

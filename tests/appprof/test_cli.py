@@ -166,6 +166,13 @@ def test_groups_on_demand(run):
     assert "TF32 tensor (wgmma)" in result.stdout
 
 
+def test_a_terminal_too_narrow_for_any_table_cuts_no_figure(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    wide = run("roofline", GEMM, "-o", "wide.csv").stdout
+    monkeypatch.setenv("COLUMNS", "20")
+    assert run("roofline", GEMM, "-o", "narrow.csv").stdout == wide
+
+
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_tables_fit_the_terminal_and_cut_no_figure(run, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))

@@ -40,6 +40,42 @@ def test_fit_makes_the_model_again(run, tmp_path):
     assert api.load(new).ceilings == api.fit(run).ceilings
 
 
+@pytest.mark.parametrize("form", ["svg", "png", "html", "json"])
+def test_plot_takes_a_form_for_a_name_without_an_ending(run, tmp_path, form):
+    code, _, message = call("plot", run, "-o", tmp_path / "picture", "--format", form)
+    assert code == 0, message
+
+
+def test_an_import_states_no_interval(tmp_path):
+    source = Path(__file__).parents[1] / "data" / "ert" / "several_precisions.json"
+    code, _, message = call("import-ert", source, "-o", tmp_path / "old.json", "--name", " ")
+    assert code == 0, message
+    _, out, message = call("show", tmp_path / "old.json")
+    assert "none stated" in out
+    assert "+0.0 +0.0" not in out
+    assert message.startswith("imported from ERT, run")
+
+
+def test_a_folder_that_holds_runs_names_them(run, tmp_path):
+    message = refused("show", tmp_path)
+    assert f"{tmp_path} is a folder without a machine.json" in message
+    assert f"Name the folder of a run: {run}" in message
+    (run / "machine.json").unlink()
+    assert f"python -m ert_numba fit {run} -o {run / 'machine.json'}" in refused("plot", run, "-o", tmp_path / "p.svg")
+    (run / "sweep.json").unlink()
+    assert "Name the folder of a run, or its file" in refused("fit", run)
+
+
+def test_only_the_newest_of_many_runs_are_named(tmp_path):
+    for day in range(1, 10):
+        (tmp_path / "cpu").mkdir(exist_ok=True)
+        stored_run(tmp_path / "cpu" / f"2026-01-0{day}T0000-cpu")
+    message = refused("fit", tmp_path)
+    assert message.index("2026-01-09") < message.index("2026-01-08") < message.index("2026-01-07")
+    assert "2026-01-06" not in message
+    assert "or 6 more" in message
+
+
 def broken(tmp_path: Path, kind: str) -> Path:
     """A machine model with a fault of one kind."""
     path, text = tmp_path / "broken.json", encode(cpu_model()).decode()
@@ -116,7 +152,7 @@ def test_samples_that_are_no_times_are_refused(value, run, tmp_path):
 def test_what_does_not_exist(tmp_path):
     for arguments in (("show", "nothing"), ("fit", "nothing"), ("plot", "nothing", "-o", tmp_path / "x.html")):
         assert "does not exist" in refused(*arguments)
-    assert "does not exist" in refused("show", tmp_path)
+    assert "without a machine.json" in refused("show", tmp_path)
     assert "does not exist" in refused("import-ert", "nothing", "-o", tmp_path / "x.json")
 
 

@@ -52,7 +52,7 @@ def test_a_closed_output_is_an_error_that_says_so(commands: dict[str, str], name
     assert "it is closed" in said
 
 
-@pytest.mark.parametrize("name", ["show", "show --json", "read --json"])
+@pytest.mark.parametrize("name", ["show", "show --json", "read --json", "help"])
 def test_a_reader_that_left_is_no_error_and_no_failed_gate(commands: dict[str, str], name: str) -> None:
     code, said = shell(commands[name], "| true; exit ${PIPESTATUS[0]}")
     assert code in (0, 141)  # 0 where all was written before the reader left

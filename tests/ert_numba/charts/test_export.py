@@ -40,6 +40,11 @@ def test_png_has_two_pixels_a_point(tmp_path, chart):
     assert int.from_bytes(data[16:20], "big") > 2 * 800
 
 
+def test_a_form_that_is_named_counts_whatever_the_ending(tmp_path, chart):
+    assert write_image(tmp_path / "stdout", chart, form="svg").read_text(encoding="utf-8").startswith("<svg")
+    assert write_image(tmp_path / "chart.svg", chart, form="png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("name", ["chart.pdf", "chart", "chart.svg.txt"])
 def test_other_endings_are_refused_before_anything_is_drawn(tmp_path, name):
     with pytest.raises(ErtError, match=r"\.svg or \.png"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
 import re
@@ -190,7 +191,9 @@ def test_foreign_json(tmp_path):
         (b" \n\t", "is empty"),
         (b"hello", "no whole JSON"),
         (b"\x00" * 100, "no whole JSON"),
-        (b"\xef\xbb\xbf{}", "no whole JSON"),
+        (b"\xef\xbb\xbf{}", "no field `schema`"),
+        (b"\xef\xbb\xbf", "is empty"),
+        (gzip.compress(SMALL), "is packed with gzip"),
         ("{}".encode("utf-16"), "no whole JSON"),
         (b'{"schema": "\xff\xfe"}', "UTF-8"),
         (b'{"schema": "\\ud800"}', "JSON"),
@@ -200,6 +203,10 @@ def test_foreign_json(tmp_path):
 )
 def test_what_is_no_json(tmp_path, data, found):
     assert found in refused(written(tmp_path, data)).found
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path):
+    assert load(written(tmp_path, b"\xef\xbb\xbf" + MODEL), MachineModel) == cpu_model()
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
