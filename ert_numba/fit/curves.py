@@ -21,6 +21,7 @@ from ert_numba.units import capacity
 
 SIZE_AXIS = "working_set_bytes"
 IN_SIGHT = 2.0  # how far past a cache's size, to either side, a curve of one level must reach to show its end
+LEAST_LAPS, LINE = 16, 128  # of a GPU's chain in one launch, which visits each line of so many bytes once a lap
 SIGMA_RANGE = (0.01, 0.10)  # few repeats tell little of their own scatter: no point may outweigh another a hundredfold
 
 
@@ -47,7 +48,8 @@ def read_curve(name: str, key: SeriesKey, evidence: list[Evidence], device: Devi
 
     Raises ErtError where a point has no ``working_set_bytes`` or declares no work.
     """
-    points = sorted(_largest_set(evidence), key=_size)
+    every = sorted(_largest_set(evidence), key=_size)
+    points = [point for point in every if not _cold(key, point, device)]
     if len({_size(point) for point in points}) < 3:
         return CurveReading(notes=(f"{name}: fewer than three working sets: nothing to fit",))
     costs = [point.time(_amount(key, point)) for point in points]
@@ -59,7 +61,22 @@ def read_curve(name: str, key: SeriesKey, evidence: list[Evidence], device: Devi
     names = name_knees([knee.capacity_bytes for knee in fit.knees], device, workers, one_sm)
     knees = tuple(_knee(key, knee, level) for knee, level in zip(fit.knees, names, strict=True))
     curve = _Curve(name=name, key=key, points=points, device=device, workers=workers)
-    return CurveReading(knees=knees, ceilings=_plateau_ceilings(curve, fit, names), notes=_doubts(curve, knees))
+    notes = _left_out(name, len(every) - len(points)) + _doubts(curve, knees)
+    return CurveReading(knees=knees, ceilings=_plateau_ceilings(curve, fit, names), notes=notes)
+
+
+def _cold(key: SeriesKey, point: Evidence, device: DeviceInfo) -> bool:
+    """Whether a chain that L1 may hold was too short: a launch finds the L1 of a GPU empty, so its first lap misses."""
+    if device.kind != "gpu" or key.subject != "latency":
+        return False
+    l1 = next((row.bytes for row in device.caches if row.level == "L1"), 0)
+    return _size(point) <= l1 and point.work.accesses * LINE < LEAST_LAPS * _size(point)
+
+
+def _left_out(name: str, count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    return (f"{name}: {count} sizes of L1 left out, of fewer than {LEAST_LAPS} laps: the first of a launch misses",)
 
 
 def _size(point: Evidence) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from made_up_curves import KIB, MIB
@@ -69,6 +70,34 @@ def test_the_halves_of_a_gpus_l2_have_a_latency_each():
     assert near.nominal_bytes == 4 * MIB
     keys = ("L1.latency", "L2.latency", "L2.latency.far", "DRAM.latency")
     assert [model.ceiling(key).value for key in keys] == pytest.approx(LATENCIES, rel=0.03)
+
+
+def test_chains_of_few_laps_do_not_make_a_level_of_a_gpus_empty_l1():
+    """A launch finds L1 empty: from 10 KiB on these chains made few laps, and show the first one's misses."""
+    caches = (
+        Cache(level="L1", bytes=32 * KIB, instances=2, source="catalogue"),
+        Cache(level="L2", bytes=8 * MIB, shared_by=2, source="driver"),
+    )
+    gpu = device(kind="gpu", caches=caches, limits=())
+    whole = latency_curve(CAPACITIES * [1, 3.5, 1])
+    cut = [few_laps(row, 4) if 10 * KIB < row.point.axes["working_set_bytes"] <= 32 * KIB else row for row in whole]
+    model = fit_sweep(sweep(*cut, device=gpu))
+    assert [knee.level for knee in model.knees] == ["L1", "L2 near", "L2"]
+    l1 = model.knees[0]
+    assert l1.low <= CAPACITIES[0] <= l1.high
+    assert model.ceiling("L1.latency").value == pytest.approx(LATENCIES[0], rel=0.03)
+    assert any("fewer than 16 laps" in note for note in model.notes)
+    assert not any("laps" in note for note in fit_sweep(sweep(*whole, device=gpu)).notes)
+
+
+def few_laps(row, laps):
+    """The same chain cut short: one lap of it misses."""
+    accesses = laps * row.point.axes["working_set_bytes"] / 128
+    share = accesses / row.work.accesses
+    missed = (LATENCIES[1] - LATENCIES[0]) * accesses / laps
+    return msgspec.structs.replace(
+        row, work=Work(accesses=accesses), seconds=tuple(time * share + missed for time in row.seconds)
+    )
 
 
 def test_a_gpus_shared_lines_lie_in_both_halves_and_contradict_nothing():
