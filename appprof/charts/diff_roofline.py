@@ -63,7 +63,11 @@ def diff_roofline(diff: Diff, size: Size = WIDE, side: str = "") -> theme.AnyCha
         raise ErtError("a roofline of two profiles", "no kernel has FLOP, bytes and a time", "Collect FLOP and bytes")
     # Both pictures of a pair have the frame of all roofs and dots, so that they can be laid on each other.
     plane = frame([*_roofs(diff, A), *_roofs(diff, B)], [(spot.x, spot.y) for spot in every], size, frozenset({"HOST"}))
-    layers = [*below_dots(roofs, plane), *_layers(drawn, plane), *above_dots(roofs, plane, [])]
+    layers = [
+        *below_dots(roofs, plane),
+        *_layers(drawn, plane),
+        *above_dots(roofs, plane, [(spot.x, spot.y) for spot in drawn]),
+    ]
     title = alt.TitleParams(
         "Kernels before and after" if not side else f"Kernels of {side}", subtitle=f"hollow: {A}, filled: {B}"
     )

@@ -9,6 +9,7 @@ import altair as alt
 
 from appprof.charts.dots import REST, Dot
 from ert_numba.charts import theme
+from ert_numba.charts.labels import text_width
 from ert_numba.charts.roof_layers import plane_axes
 from ert_numba.charts.roofline import Frame
 
@@ -83,11 +84,13 @@ def _ranks(dots: tuple[Dot, ...], plane: Frame) -> list[alt.Chart]:
     chosen = sorted(rightmost.values(), key=lambda dot: -dot.seconds)[:_LABELLED]
     if not chosen:
         return []
-    rows = [
-        {"id": group[0][2].id, "x": plane.x_at(group[0][0]), "y": plane.y_at(group[0][1]),
-         "rank": ", ".join(dot.id for _, _, dot in group)}
-        for group in apart(chosen, max(dot.seconds for dot in dots) or 1.0, plane)
-    ]  # fmt: skip
+    rows = []
+    for group in apart(chosen, max(dot.seconds for dot in dots) or 1.0, plane):
+        rank = ", ".join(dot.id for _, _, dot in group)
+        # Cut by the frame, it would name another kernel.
+        fits = plane.size.width - text_width(rank, plane.size.font) - 4
+        rows.append({"id": group[0][2].id, "x": plane.x_at(min(group[0][0], fits)), "y": plane.y_at(group[0][1]),
+                     "rank": rank})  # fmt: skip
     x, y = plane_axes(plane)
     style: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": plane.size.font, "clip": True}
     base = theme.rows(rows).encode(x, y, alt.Text("rank:N"))

@@ -51,6 +51,8 @@ def history_chart(series: Series, size: Size = WIDE, name: str = "history") -> t
     faceted: alt.FacetChart = chart.facet(
         facet=alt.Facet("panel:N", sort=order, header=header), columns=1 if size.narrow else _COLUMNS
     ).resolve_scale(y="independent")
+    # Flush: by their bounds, panels whose topmost label stands elsewhere would stand lower than their neighbours.
+    faceted = faceted.properties(bounds="flush", spacing={"row": _HEIGHT // 2, "column": 54})
     return theme.dressed(faceted.properties(name=name))
 
 

@@ -15,7 +15,7 @@ from ert_numba.charts.slope_labels import slope_labels
 
 def plane_axes(plane: Frame, y_field: str = "y") -> tuple[alt.X, alt.Y]:
     """Both axes of a roofline, for the fields ``x`` and ``y_field``; name them whole in every layer."""
-    x = alt.Axis(title=plane.axes.x, values=theme.decades(plane.x), format="~g")
+    x = alt.Axis(title=plane.axes.x, values=theme.decades(plane.x), format="~g", labelSeparation=4)
     if plane.size.narrow:
         y = theme.rate_axis(plane.axes.y_narrow, "", theme.decades(plane.y), upright=-12)
     else:

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ert_numba.catalog.memory_levels import MEMORY_LEVELS
+from ert_numba.catalog.precisions import PRECISIONS
 from ert_numba.judge.evidence import SuiteRun, driver_of, evidence_of
 from ert_numba.judge.rows import level
 from ert_numba.machine import MachineModel
 from ert_numba.records import Provenance
 
 BENCHMARKS, SWEEP = "benchmarks", "sweep"
+_CATALOGUED = [*(row.key for row in PRECISIONS), *(row.key for row in MEMORY_LEVELS)]
 _CARD = "uuid hash"  # of `device.gpu`
 
 
@@ -115,7 +118,13 @@ def series_of(entries: Iterable[HistoryEntry], source: str) -> Series:
     for entry in sorted(fullest.values(), key=lambda entry: entry.created):
         for name, past in entry.ceilings.items():
             found.setdefault(name, []).append(Dot(entry=entry, past=past))
-    return {name: _of_one_unit(dots) for name, dots in found.items()}
+    return {name: _of_one_unit(found[name]) for name in sorted(found, key=_place)}
+
+
+def _place(key: str) -> tuple[int, str]:
+    """As the catalogue lists precisions and levels: a file keeps its ceilings in the order of the alphabet."""
+    first = key.partition("@")[0].partition(".")[0]
+    return (_CATALOGUED.index(first) if first in _CATALOGUED else len(_CATALOGUED)), key
 
 
 def _of_one_unit(dots: list[Dot]) -> tuple[Dot, ...]:

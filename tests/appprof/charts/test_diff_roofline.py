@@ -47,6 +47,15 @@ def test_valid_and_without_a_zero_on_a_log_axis(size):
     assert spec == vega_specs.plain(diff_roofline(compared(), size))
 
 
+def test_the_label_of_a_slope_leaves_the_dots_free():
+    analysis = analyse(model_of("h200/micro_raw_base.csv"), MACHINE)
+    spec = vega_specs.plain(diff_roofline(diff(analysis, analysis), NARROW))
+    dots, _ = points(spec)
+    triad = min(dot["x"] for dot in dots if dot["at"] == "DRAM")
+    (label, *_) = [row for _, rows in vega_specs.layers(spec) for row in rows if row.get("text", "").startswith("DRAM")]
+    assert not label["x"] < triad < 5 * label["x"]
+
+
 def test_every_dot_stands_where_its_side_has_it():
     found, _ = points(vega_specs.plain(diff_roofline(compared())))
     places = {(row["kernel"][2:], row["fill"] == LIGHT["paper"], row["at"]): (row["x"], row["y"]) for row in found}

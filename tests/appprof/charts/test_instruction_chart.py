@@ -1,5 +1,7 @@
 """The instruction roofline as a picture and as a part of the page: only where it was counted."""
 
+import math
+
 import example_models
 import pytest
 import vega_specs
@@ -10,6 +12,7 @@ from appprof.charts.instruction_chart import WALLS, instruction_chart
 from appprof.charts.page import profile_page
 from appprof.metrics_events import GLOBAL, GLOBAL_SECTORS, THREADS, THREADS_ON, WARP
 from appprof.result import make_result
+from ert_numba.charts.labels import text_width
 from ert_numba.charts.roofline import NARROW, WIDE
 from ert_numba.errors import ErtError
 
@@ -31,6 +34,18 @@ def dots_of(analysis):
 def test_valid_and_without_a_zero_on_a_log_axis(size):
     for analysis in (integers(WHOLE), analyse(model_of("h200/gemm_raw.csv"), MACHINE)):
         vega_specs.check_log_axes(vega_specs.plain(instruction_chart(analysis, size)))
+
+
+def test_ranks_that_share_a_place_at_the_right_edge_are_not_cut_there():
+    rows = [cell(name, traffic=traffic(DRAM=1e3), events={WARP: 8e8}, seconds=1e-3) for name in "abc"]
+    analysis = analyse(application(*rows, cell("d", traffic=traffic(DRAM=1e9), events={WARP: 8e8})), MACHINE)
+    spec = vega_specs.plain(instruction_chart(analysis, NARROW))
+    (shared,) = [row for _, rows in vega_specs.layers(spec) for row in rows if row.get("rank", "").count(",") == 2][:1]
+    (low, high) = next(
+        unit["encoding"]["x"]["scale"]["domain"] for unit, rows in vega_specs.layers(spec) if shared in rows
+    )
+    place = NARROW.width * math.log(shared["x"] / low) / math.log(high / low)
+    assert place + text_width(shared["rank"], NARROW.font) <= NARROW.width - 4 + 1e-6
 
 
 def test_dots_stand_at_their_intensity_and_rate():

@@ -53,6 +53,41 @@ def test_a_new_driver_is_marked_where_it_came_and_has_its_own_colour():
     assert rows[0]["colour"] != rows[2]["colour"]
 
 
+def test_ceilings_stand_as_the_catalogue_lists_them_whatever_the_order_of_a_file():
+    keys = ("DRAM.read", "fp32.vector.fma", "launch.stream", "fp64.vector.fma", "L1.read@core", "L1.read")
+    past = next(iter(ENTRIES[0].ceilings.values()))
+    order = ["fp64.vector.fma", "fp32.vector.fma", "L1.read", "L1.read@core", "DRAM.read", "launch.stream"]
+    for given in (keys, sorted(keys)):
+        entry = msgspec.structs.replace(ENTRIES[0], ceilings=dict.fromkeys(given, past))
+        assert list(series_of([entry], BENCHMARKS)) == order
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+def test_panels_of_a_row_stand_at_one_height(tmp_path):
+    steep = [
+        msgspec.structs.replace(entry, ceilings={
+            f"k{name}.x": msgspec.structs.replace(past, kind="compute", value=past.value * (1 + number * 0.004 * night),
+                                                  low=past.low * (1 + number * 0.004 * night),
+                                                  high=past.high * (1 + number * 0.004 * night))
+            for number, (name, past) in enumerate(sorted(entry.ceilings.items()))})
+        for night, entry in enumerate(ENTRIES)
+    ]  # fmt: skip
+    path = tmp_path / "page.html"
+    path.write_text(history_page("device", steep), encoding="utf-8")
+    with chromium(tmp_path / "profile") as page:
+        page.look(1400)
+        page.open(path)
+        assert page.run(DRAWN) == "wide"
+        tops = page.run(
+            "[...document.querySelectorAll('#chart-benchmarks-compute [class$=_cell] > g > path.background')]"
+            ".map(panel => Math.round(panel.getBoundingClientRect().top))"
+        )
+    assert len(tops) >= 6
+    for row in range(0, len(tops), 3):
+        assert len(set(tops[row : row + 3])) == 1
+
+
 def test_without_a_run_there_is_no_chart():
     with pytest.raises(ErtError):
         history_chart({})
