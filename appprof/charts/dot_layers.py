@@ -87,10 +87,10 @@ def _ranks(dots: tuple[Dot, ...], plane: Frame) -> list[alt.Chart]:
     rows = []
     for group in apart(chosen, max(dot.seconds for dot in dots) or 1.0, plane):
         rank = ", ".join(dot.id for _, _, dot in group)
-        # Cut by the frame, it would name another kernel.
-        fits = plane.size.width - text_width(rank, plane.size.font) - 4
-        rows.append({"id": group[0][2].id, "x": plane.x_at(min(group[0][0], fits)), "y": plane.y_at(group[0][1]),
-                     "rank": rank})  # fmt: skip
+        place, width = group[0][0], text_width(rank, plane.size.font) + 4
+        if place + width > plane.size.width:  # cut by the frame, it would name another kernel
+            place = 2 * plane.right(group[0][2].x) - place - width
+        rows.append({"id": group[0][2].id, "x": plane.x_at(place), "y": plane.y_at(group[0][1]), "rank": rank})
     x, y = plane_axes(plane)
     style: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": plane.size.font, "clip": True}
     base = theme.rows(rows).encode(x, y, alt.Text("rank:N"))
