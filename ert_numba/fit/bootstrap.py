@@ -51,6 +51,9 @@ def _refitted(
         starts[row] = [columns.nearest(*knee) for knee in zip(one.of.places, one.of.shapes, strict=True)]
     states, _ = descend(problem, starts[chosen], candidates, rounds=4)
     found = columns.position[states] + _within_step(fitting, columns.shape[states], columns.position[states], rng)
+    found += (
+        rng.normal(size=found.shape) * np.asarray([row.luck for row in fitting.series.shapes])[columns.shape[states]]
+    )
     rises = np.delete(heights(problem, states), range(1, base), axis=1)
     return np.asarray(found), np.asarray(np.cumsum(rises, axis=1))
 

@@ -21,6 +21,7 @@ Miss = Callable[[Array], Array]
 FIRST_LEVEL = 160 * 1024  # bytes: the largest first levels hold 128 KiB, the smallest second ones are read at 180 KiB
 COMMON_WAYS, MANY_WAYS = 8, 16
 MANY_WAYS_PRICE = 4.0  # two steep knees may follow a wave of noise better than one
+LUCK = 0.07  # a second level has 16 or 32 kinds of page only: where those of one run fell moves its knee by as much
 NOTHING_FITS = 5.0  # no set of 8 ways is left with its lines at five capacities (2e-10)
 
 
@@ -56,7 +57,7 @@ def slowest_of(streams: int, miss: Miss) -> Miss:
 def _row(miss: Miss, price: float = 0.0) -> Shape:
     ratio = np.linspace(0.0, NOTHING_FITS, 5001)
     onset, midpoint = (float(np.interp(share, miss(ratio), ratio)) for share in (0.05, 0.5))
-    return Shape("scattered", miss, onset, midpoint, price=price, least_bytes=FIRST_LEVEL)
+    return Shape("scattered", miss, onset, midpoint, price=price, least_bytes=FIRST_LEVEL, luck=LUCK)
 
 
 @lru_cache

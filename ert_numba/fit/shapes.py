@@ -61,7 +61,8 @@ class Shape(msgspec.Struct, frozen=True):
     ``sharp``: between two neighbouring sizes every capacity explains the data equally well. ``price``: what the
     criterion asks more for a shape that no mechanism predicts: it only stands where those with a mechanism fail.
     ``sizes_inside``: how many sizes between 5 % and 95 % of misses the shape needs to be told from its likes.
-    ``least_bytes``, ``most_bytes``: the capacities to which its mechanism applies.
+    ``least_bytes``, ``most_bytes``: the capacities to which its mechanism applies. ``luck``: one standard deviation of
+    the log capacity from one run to the next that no repeat within a run shows.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Shape(msgspec.Struct, frozen=True):
     sizes_inside: int = 0
     least_bytes: float = 0.0
     most_bytes: float = math.inf
+    luck: float = 0.0
 
 
 # For any machine. A cliff is smeared by slices of unequal load, log-normal about the median; what the pages of a CPU do

@@ -94,6 +94,14 @@ def test_the_sets_of_a_first_level_fill_evenly_and_those_of_the_others_do_not():
     assert min(reach["scattered"]) > 128 * KIB
 
 
+def test_an_interval_allows_for_the_luck_of_one_placement():
+    cases = [paged(seed, 1 * MIB) for seed in range(8)]
+    fits = [fit_series(case.sizes, case.times, replicates=60, shapes=scattered_shapes(1)) for case in cases]
+    second = [fit.knees[1] for fit in fits if len(fit.knees) == 2]
+    assert sum(knee.low <= 1 * MIB <= knee.high for knee in second) >= len(second) - 1 >= 6
+    assert all(knee.high / knee.low > 1.15 for knee in second)
+
+
 @pytest.mark.parametrize("streams", [1, 4])
 def test_flat_curves_grow_no_knees_of_these_shapes(streams):
     rows = scattered_shapes(streams)

@@ -17,10 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from made_up_curves import SIZES, TRANSITIONS, MadeUp, flat, made_up, mixture
+from made_up_curves import KIB, SIZES, TRANSITIONS, MadeUp, flat, made_up, mixture, paged
 from scipy.optimize import least_squares
 
+from ert_numba.fit.page_placement import scattered_shapes
 from ert_numba.fit.piecewise import SeriesFit, fit_series
+from ert_numba.fit.shapes import SHAPES
 
 SERIES = int(os.environ.get("ERT_NUMBA_FIT_SERIES", "0"))
 QUICK = 3
@@ -115,8 +117,29 @@ def test_full_count(transition, knees, capsys):
 
 
 @full
-def test_full_count_of_flat_series(capsys):
-    false = sum(len(fit_series(SIZES, flat(seed), replicates=2).knees) > 0 for seed in range(1000))
+@pytest.mark.parametrize("streams", [1, 4])
+@pytest.mark.parametrize("capacity", [256 * KIB, 512 * KIB, 1024 * KIB])
+def test_full_count_of_second_levels_with_small_pages(capacity, streams, capsys):
+    """One placement a series; one of four streams has a fall that begins at a third of the capacity."""
+    cases = [paged(seed, capacity, streams) for seed in range(SERIES)]
+    fits = [fit_series(case.sizes, case.times, shapes=scattered_shapes(streams)) for case in cases]
+    knees = [fit.knees[1] for fit in fits if len(fit.knees) == 2]
+    errors = np.array([knee.capacity_bytes / capacity - 1 for knee in knees])
+    within, covered = np.mean(np.abs(errors) < 0.15), np.mean([knee.low <= capacity <= knee.high for knee in knees])
+    with capsys.disabled():
+        print(
+            f"\nsmall pages, {streams} streams, {capacity // KIB} KiB: counted {len(knees) / SERIES:.2f}, "
+            f"in 15 % {within:.2f}, median {np.median(errors):+.3f}, in interval {covered:.2f}"
+        )
+    assert len(knees) >= 0.5 * SERIES
+    assert within >= (0.9 if streams == 1 else 0.4)
+    assert covered >= (0.85 if streams == 1 else 0.1)
+
+
+@full
+@pytest.mark.parametrize("shapes", [SHAPES, scattered_shapes(1), scattered_shapes(4)], ids=["any", "chase", "read"])
+def test_full_count_of_flat_series(shapes, capsys):
+    false = sum(len(fit_series(SIZES, flat(seed), replicates=2, shapes=shapes).knees) > 0 for seed in range(1000))
     with capsys.disabled():
         print(f"\nfalse knees on 1,000 flat series: {false}")
     assert false <= 10
