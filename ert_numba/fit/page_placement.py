@@ -8,6 +8,7 @@ capacity, some hold at twice of it, and what a set loses depends on its own load
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -19,7 +20,8 @@ from ert_numba.fit.shapes import BY_NAME, Array, Shape
 
 Miss = Callable[[Array], Array]
 FIRST_LEVEL = 160 * 1024  # bytes: the largest first levels hold 128 KiB, the smallest second ones are read at 180 KiB
-COMMON_WAYS, MANY_WAYS = 8, 16
+SECOND_LEVEL = 4 * 1024 * 1024  # bytes: second levels of one core hold 3 MiB at most
+COMMON_WAYS, MANY_WAYS = 8, 16  # third levels have 11 to 20
 MANY_WAYS_PRICE = 4.0  # two steep knees may follow a wave of noise better than one
 LUCK = 0.07  # a second level has 16 or 32 kinds of page only: where those of one run fell moves its knee by as much
 NOTHING_FITS = 5.0  # no set of 8 ways is left with its lines at five capacities (2e-10)
@@ -54,10 +56,12 @@ def slowest_of(streams: int, miss: Miss) -> Miss:
     return lambda ratio: 1.0 - (1.0 - miss(ratio)) ** streams
 
 
-def _row(miss: Miss, price: float = 0.0) -> Shape:
+def _row(streams: int, ways: int, reach: tuple[float, float], price: float = 0.0, luck: float = 0.0) -> Shape:
+    miss = slowest_of(streams, scattered(ways, miss_marking))
     ratio = np.linspace(0.0, NOTHING_FITS, 5001)
     onset, midpoint = (float(np.interp(share, miss(ratio), ratio)) for share in (0.05, 0.5))
-    return Shape("scattered", miss, onset, midpoint, price=price, least_bytes=FIRST_LEVEL, luck=LUCK)
+    least, most = reach
+    return Shape("scattered", miss, onset, midpoint, price=price, least_bytes=least, most_bytes=most, luck=luck)
 
 
 @lru_cache
@@ -65,13 +69,20 @@ def scattered_shapes(streams: int) -> tuple[Shape, ...]:
     """The rows where pages are small, for sweeps of ``streams`` streams side by side; 1 is a chase.
 
     No row for a random order, nor for sets that fill evenly further out. A chase waits for translations too, past what
-    a first-level TLB maps (64 to 96 pages), which draws a fall out as fewer ways would: it gets no row of many ways.
+    a first-level TLB maps (64 to 96 pages), and its lap through a third level is long enough for strangers to evict
+    lines: both draw a fall out as fewer ways would, so it has no row of many ways.
     """
     rows = (
         BY_NAME["cliff"],
         msgspec.structs.replace(BY_NAME["gradual"], price=0.0, sizes_inside=2, most_bytes=FIRST_LEVEL),
         msgspec.structs.replace(BY_NAME["smeared"], least_bytes=FIRST_LEVEL),
-        _row(slowest_of(streams, scattered(COMMON_WAYS, miss_marking))),
     )
-    many = _row(slowest_of(streams, scattered(MANY_WAYS, miss_marking)), MANY_WAYS_PRICE)
-    return rows if streams == 1 else (*rows, many)
+    if streams == 1:
+        return (*rows, _row(1, COMMON_WAYS, (FIRST_LEVEL, math.inf), luck=LUCK))
+    second, third = (FIRST_LEVEL, SECOND_LEVEL), (SECOND_LEVEL, math.inf)
+    return (
+        *rows,
+        _row(streams, COMMON_WAYS, second, luck=LUCK),
+        _row(streams, MANY_WAYS, second, MANY_WAYS_PRICE, LUCK),
+        _row(streams, MANY_WAYS, third),
+    )
