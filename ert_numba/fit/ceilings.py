@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ert_numba.catalog.memory_levels import level_order
+from ert_numba.fit.between_runs import with_spread
 from ert_numba.fit.curves import CurveReading, read_curve
 from ert_numba.fit.evidence import Evidence, by_series, gather
 from ert_numba.fit.keys import SeriesKey, is_series, parse_ceiling, parse_series
 from ert_numba.fit.naming import AGREEMENT
 from ert_numba.fit.neighbours import with_neighbours
-from ert_numba.fit.power import with_power
 from ert_numba.fit.proof import prove, refuted
 from ert_numba.fit.roofs import roof
 from ert_numba.fit.surroundings import surroundings
@@ -39,7 +39,7 @@ def fit_sweep(sweep: Sweep) -> MachineModel:
     for row in (row for reading in curves for row in reading.ceilings):
         ceilings.setdefault(row.key, row)
     ceilings, neighbours = with_neighbours(ceilings) if sweep.device.kind == "cpu" else (ceilings, ())
-    ceilings, beside = beside_alone(with_power(ceilings, sweep.device))
+    ceilings, beside = beside_alone(with_spread(ceilings, sweep.device))
     knees = tuple(knee for reading in curves for knee in reading.knees)
     proof, skipped = [], [*sweep.skipped, *wrong]
     for key, parts in series.items():
