@@ -18,7 +18,7 @@ from ert_numba.store.documents import load, registered, save
 from ert_numba.store.schema import file_name, schema_text
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "results" / "nvidia-h200" / "2026-11-30T0705-gpu"
+RESULTS = ROOT / "results" / "nvidia-h200" / "2026-11-30T1218-gpu"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ert_numba.counted import Verdict
 from ert_numba.plotting import plot_file
 from ert_numba.store.documents import load
 
-RUN = Path(__file__).parents[3] / "results" / "nvidia-h200" / "2026-11-30T0705-gpu"
+RUN = Path(__file__).parents[3] / "results" / "nvidia-h200" / "2026-11-30T1218-gpu"
 
 
 def text_of(page):
