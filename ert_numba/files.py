@@ -77,7 +77,7 @@ def replace_text(path: Path, text: str) -> Path:
 
 
 def read_whole(path: Path, asked: str, maximum_bytes: int) -> bytes:
-    """The whole of an ordinary file of text, within a limit, without its byte order mark. Raises ErtError."""
+    """The whole of an ordinary file, within a limit. Raises ErtError."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -94,12 +94,17 @@ def read_whole(path: Path, asked: str, maximum_bytes: int) -> bytes:
         raise ErtError(asked, f"{path} cannot be read: {error}", "Check the name") from error
     if len(data) > maximum_bytes:
         raise ErtError(asked, f"{path} is larger than {maximum_bytes >> 20} MiB", "Check that it is the right file")
-    if data.startswith(_PACKED):
-        raise ErtError(asked, f"{path} is packed with gzip", "Unpack it first: gunzip")
-    data = data.removeprefix(codecs.BOM_UTF8)  # editors on Windows write one
     if not data.strip():
         raise ErtError(asked, f"{path} is empty", "Take an unbroken copy of the file")
     return data
+
+
+def read_text(path: Path, asked: str, maximum_bytes: int) -> bytes:
+    """As ``read_whole``, of a text that should be UTF-8: without its byte order mark. Raises ErtError."""
+    data = read_whole(path, asked, maximum_bytes)
+    if data.startswith(_PACKED):
+        raise ErtError(asked, f"{path} is packed with gzip", "Unpack it first: gunzip")
+    return data.removeprefix(codecs.BOM_UTF8)  # editors on Windows write one
 
 
 def run_folder(results: Path, device_slug: str, name: str, now: datetime | None = None) -> Path:

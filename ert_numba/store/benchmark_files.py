@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ert_numba.errors import ErtError, NotComparable
-from ert_numba.files import read_whole
+from ert_numba.files import read_text
 from ert_numba.judge.evidence import Observed, ProcessStart, amount
 from ert_numba.starts import KEY, SUITE_VERSION, Benchmarked, SuiteInfo
 from ert_numba.store.magnitudes import faults_of_numbers, is_usable
@@ -65,7 +65,7 @@ def read_start(path: Path) -> ProcessStart:
 
 
 def _decoded(path: Path, asked: str) -> Any:
-    data = read_whole(path, asked, MAXIMUM_BYTES)
+    data = read_text(path, asked, MAXIMUM_BYTES)
     try:
         plain = json.loads(data)  # not msgspec: pytest-benchmark writes a bare NaN where extra_info holds one
         json.dumps(plain, ensure_ascii=False).encode()  # half of a surrogate pair is no text, and could not be written

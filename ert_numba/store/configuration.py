@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from ert_numba.errors import ErtError
-from ert_numba.files import read_whole
+from ert_numba.files import read_text
 from ert_numba.judge.thresholds import Thresholds, parse_thresholds
 
 _MAXIMUM_BYTES = 1 << 22
@@ -23,7 +23,7 @@ def read_thresholds(path: Path) -> Thresholds:
     """Raises ErtError that names the file and the entry."""
     asked = f"to read the thresholds in {path}"
     try:
-        table = tomllib.loads(read_whole(path, asked, _MAXIMUM_BYTES).decode())
+        table = tomllib.loads(read_text(path, asked, _MAXIMUM_BYTES).decode())
     except ValueError as error:  # of its syntax or its encoding
         raise ErtError(asked, f"it is no whole TOML: {error}", "Mend it") from error
     for name in ("tool", "ert_numba", "compare"):

@@ -16,7 +16,7 @@ import msgspec
 
 from ert_numba.counted import Verdict, faults_of_verdict
 from ert_numba.errors import ErtError
-from ert_numba.files import read_whole, write_bytes_new
+from ert_numba.files import read_text, write_bytes_new
 from ert_numba.judge.history import HistoryEntry
 from ert_numba.judge.judgement import Judgement
 from ert_numba.machine import MachineModel
@@ -110,7 +110,7 @@ def _load(path: Path, wanted: DocumentType | None) -> msgspec.Struct:
     asked = f"to read {wanted.label if wanted else 'a document'}"
     made_by = wanted.made_by if wanted else "python -m ert_numba"
     maximum = wanted.maximum_bytes if wanted else max(row.maximum_bytes for row in registered())
-    data = read_whole(path, asked, maximum)
+    data = read_text(path, asked, maximum)
     try:
         header = msgspec.json.decode(data, type=_Header)
         row = _choose(path, header, wanted, asked)

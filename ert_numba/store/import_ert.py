@@ -13,7 +13,7 @@ import msgspec
 
 from ert_numba.catalog.precisions import BY_KEY as PRECISIONS
 from ert_numba.errors import ErtError
-from ert_numba.files import read_whole
+from ert_numba.files import read_text
 from ert_numba.machine import Ceiling, MachineModel
 from ert_numba.records import AxisValue, DeviceInfo, Limit, Skipped
 from ert_numba.store.ert_metadata import Metadata, architecture, configuration, flatten, is_gpu, measured_at, version
@@ -91,7 +91,7 @@ def import_ert(path: Path, name: str = "") -> MachineModel:
 
 
 def _decode(path: Path) -> _Roofline:
-    data = read_whole(path, _ASKED, _MAXIMUM_BYTES)
+    data = read_text(path, _ASKED, _MAXIMUM_BYTES)
     try:
         return msgspec.json.decode(data, type=_Roofline)
     except msgspec.ValidationError as error:

@@ -331,7 +331,7 @@ def test_hopeless_noise_still_makes_a_document():
     chance = random.Random(1)
 
     def wild(start):
-        observed = (replace(row, seconds=(10 ** chance.uniform(-60, 60),) * 8) for row in start.observed)
+        observed = (replace(row, seconds=(10 ** chance.uniform(-50, 50),) * 8) for row in start.observed)
         return replace(start, observed=tuple(observed))
 
     judgement = judge(each_start(A, wild), each_start(made_up_run("b"), wild))
