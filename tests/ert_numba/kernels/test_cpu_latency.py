@@ -17,7 +17,6 @@ from ert_numba.kernels.cpu_latency import (
     LINE_BYTES,
     LOAD_PATTERN,
     STEPS,
-    WHOLE_LINES,
     emit_chase,
     lay_ring,
     random_order,
@@ -50,19 +49,38 @@ def test_the_ring_is_one_cycle_over_every_line(size, seed):
     assert np.all(memory[(lines + 1) * LINE_BYTES :] == 7), "nothing behind the set is touched"
 
 
-@given(st.integers(0, 5 * BLOCK_LINES), st.integers(0, 2**32))
-@settings(max_examples=10)
-def test_a_large_order_meets_every_line_once(more, seed):
-    order = random_order(WHOLE_LINES + more, seed)
-    assert np.array_equal(np.sort(order), np.arange(WHOLE_LINES + more))
+@given(st.integers(1, 5 * BLOCK_LINES), st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_an_order_meets_every_line_once(lines, seed):
+    assert np.array_equal(np.sort(random_order(lines, seed)), np.arange(lines))
 
 
 def test_the_order_has_no_stride():
-    order = random_order(WHOLE_LINES + 5, 3)
+    lines = 100 * BLOCK_LINES + 5
+    order = random_order(lines, 3)
     counts = np.unique(np.diff(order), return_counts=True)[1]
-    assert counts.max() < len(order) / 1000
-    assert not np.array_equal(order, random_order(WHOLE_LINES + 5, 4))
-    assert np.array_equal(order, random_order(WHOLE_LINES + 5, 3))
+    assert counts.max() < len(order) / 500  # the nearest of 1024 even lines in a block, at random
+    assert not np.array_equal(order, random_order(lines, 4))
+    assert np.array_equal(order, random_order(lines, 3))
+
+
+@pytest.mark.parametrize("lines", [7, BLOCK_LINES, 3 * BLOCK_LINES + 11, 40 * BLOCK_LINES])
+def test_neighbours_are_half_a_lap_apart(lines):
+    """A core that misses one line of a pair fetches the other one too."""
+    order = random_order(lines, 1)
+    half = -(-lines // 2)
+    assert set(order[:half] % 2) == {0}
+    assert set(order[half:] % 2) == {1}
+    in_one_block = np.arange(lines - 1) % BLOCK_LINES != BLOCK_LINES - 1
+    apart = np.abs(np.diff(np.argsort(order)))[in_one_block]
+    assert np.all(np.abs(apart - lines / 2) <= BLOCK_LINES / 2)
+
+
+def test_few_pages_are_walked_at_a_time():
+    order = random_order(64 * BLOCK_LINES, 1)
+    pages = order * LINE_BYTES // 4096
+    for begin in range(0, len(pages), BLOCK_LINES // 2):
+        assert len(np.unique(pages[begin : begin + BLOCK_LINES // 2])) <= BLOCK_LINES * LINE_BYTES // 4096
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda row: row.name)
