@@ -122,7 +122,9 @@ def touch_recipe(space: str) -> Recipe:
         make=make_touch_kernel,
         parameters={"space": space},
         types=("int64", "int64", "int64", "int64", "int64"),
-        declared=(Declared(ptx="ld." + space.replace(".", r"\.") + r"\.u32", count=1, sass=""),),
+        declared=(  # in SASS the load of the line's number looks alike
+            Declared(ptx="ld." + space.replace(".", r"\.") + r"\.u32", count=1, sass=r"LDG\.E", sass_per_ptx=2),
+        ),
     )
 
 
