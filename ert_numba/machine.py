@@ -70,7 +70,7 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     capacity_bytes: float
     low: float
     high: float
-    shape: str  # "cliff" | "cyclic" | "random" | "gradual" | "smeared"
+    shape: str  # "cliff" | "cyclic" | "random" | "gradual" | "smeared" | "scattered"
     witness: str  # "bandwidth" | "latency"
     ceiling: str = ""  # key of the curve's ceiling, for example "L2.read.private"
     sharers: int = 1  # workers that filled one instance together: each saw the knee at capacity_bytes / sharers
