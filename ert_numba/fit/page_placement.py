@@ -68,9 +68,9 @@ def _row(streams: int, ways: int, reach: tuple[float, float], price: float = 0.0
 def scattered_shapes(streams: int) -> tuple[Shape, ...]:
     """The rows where pages are small, for sweeps of ``streams`` streams side by side; 1 is a chase.
 
-    No row for a random order, nor for sets that fill evenly further out. A chase waits for translations too, past what
-    a first-level TLB maps (64 to 96 pages), and its lap through a third level is long enough for strangers to evict
-    lines: both draw a fall out as fewer ways would, so it has no row of many ways.
+    No row for a random order, nor for sets that fill evenly further out. A chase's lap through a third level is long
+    enough for strangers to evict lines, and those of older sweeps, random over all pages, waited for translations past
+    what a first-level TLB maps (64 to 96 pages): both draw a fall out as fewer ways would, so it has no row of many.
     """
     rows = (
         BY_NAME["cliff"],
