@@ -46,8 +46,8 @@ def _ceiling_cells(row: Ceiling, model: MachineModel) -> list[str]:
         esc(si(row.limit, row.unit)) if row.limit else "",
         f"{share:.1%}" if share else "",
         esc(clock(row) or "not measured"),
-        esc("; ".join(part for part in how if part)),
-        _flags(row) + (f"<small>{esc(row.note)}</small>" if row.note else ""),
+        esc("; ".join(part for part in how if part)) + (f"<small>{esc(row.note)}</small>" if row.note else ""),
+        _flags(row),
     ]
 
 
