@@ -175,6 +175,20 @@ def test_a_call_while_the_gpus_time_was_set_is_timed_again(
     assert len(clocks) - len(left) == calls
 
 
+def test_a_gpu_that_boosts_past_its_stated_maximum_is_tried_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else every call of a sweep would be made five times, with a rest after each."""
+    clocks = [2.71e9, 2.72e9, 2.70e9, 2.71e9, 2.70e9, 2.71e9, 2.69e9, 2.9e9, 2.7e9]
+    left = list(clocks)
+    monkeypatch.setattr(timers_cuda, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(CudaBench, "_by_events_once", lambda self, repetitions: Timing(1e-3, left.pop(0)))
+    probe = object.__new__(ClockProbe)
+    probe.maximum_hz = 2.52e9
+    bench = CudaBench(probe, None, MadeUpProgram(1e-3), "state", by_host=False)  # type: ignore[arg-type]
+    taken = [bench.once().clock_hz for _ in range(4)]
+    assert taken == [2.70e9, 2.71e9, 2.69e9, 2.7e9], "five tries, one, one, and two where the time was set"
+    assert left == []
+
+
 def test_where_the_maximum_is_unknown_every_clock_is_credible() -> None:
     probe = object.__new__(ClockProbe)
     probe.maximum_hz = None
