@@ -7,7 +7,7 @@ computed again, anywhere, without the device.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -89,6 +89,14 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     bytes_counted: float = 0.0
     bytes_moved: float = 0.0
     accesses: float = 0.0
+
+
+FULL_CLOCK = 0.98  # of the maximum: a device that runs so fast is not held back
+
+
+def held_back(clock_hz: Sequence[float], maximum_hz: float | None) -> bool:
+    """Whether power management kept every one of these clocks below the full one; False where either is unknown."""
+    return bool(clock_hz) and maximum_hz is not None and max(clock_hz) < FULL_CLOCK * maximum_hz
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from ert_numba.machine import Ceiling
-from ert_numba.records import DeviceInfo
+from ert_numba.records import DeviceInfo, held_back
 from ert_numba.units import si
 
-FULL = 0.98  # of the maximum clock: what runs so fast is not held back
 # Repeats of one moment agree to 0.1 %, and the clock of the next run is another one: in 18 sweeps of three H200s, by up
 # to 4.1 % (results/nvidia-h200), at a rate per cycle that stays the same to 0.2 %.
 HELD_BACK = 0.04
@@ -42,9 +41,9 @@ def _with_spread(row: Ceiling, device: DeviceInfo) -> Ceiling:
     if host is not None:
         told = f"{host.reason} differs from process to process by up to {host.share:.0%} each way"
         return msgspec.structs.replace(_widened(row, host.share, host.share, told), noisy=True)
-    clock, full = max(row.clock_hz or (0.0,)), device.maximum_clock_hz or 0.0
-    if row.kind != "compute" or not clock or clock >= FULL * full:
+    if row.kind != "compute" or not held_back(row.clock_hz or (), device.maximum_clock_hz):
         return row
+    clock, full = max(row.clock_hz or ()), device.maximum_clock_hz or 0.0
     told = f"below the full clock ({si(clock, 'Hz')} of {si(full, 'Hz')}): another run may differ by {HELD_BACK:.0%}"
     return _widened(row, HELD_BACK, min(HELD_BACK, full / clock - 1), told)  # no clock is above the maximum
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ert_numba.measure.stopping import Settled
-
-FULL = 0.98  # of the full clock: a device that runs so fast is not held back
+from ert_numba.records import held_back
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +42,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def patience(self, ceiling: str, clocks: Sequence[float]) -> int:
         """Visits at least. A sustained figure sees the moods of power management within one."""
-        held_back = bool(self.full_clock_hz and clocks) and max(clocks) < FULL * (self.full_clock_hz or 0.0)
-        managed = held_back and not ceiling.endswith(".sustained")
+        managed = held_back(clocks, self.full_clock_hz) and not ceiling.endswith(".sustained")
         return self.patient_visits if managed or ceiling.startswith(self.patient) else self.least_visits
 
     def dear(self, call_seconds: float) -> bool:
